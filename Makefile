@@ -1,0 +1,82 @@
+# Everything a contributor runs, in one virtual environment. `make help` lists the targets.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Interpreters to try, first fit wins. `make PYTHON=/path/to/python ...` leaves no choice.
+PYTHON ?=
+CANDIDATES := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
+# Passed on to pytest or to the benchmarks: `make test ARGS="-k switching"`.
+ARGS ?=
+
+# Numba's on-disk cache watches only the file that a kernel lives in. Kernels inline functions of other
+# core modules, so an edit there would leave machine code of the old version in use. One cache per
+# content of the core makes that impossible.
+CORE_HASH := $(shell cat src/ggln/core/*.py 2>/dev/null | cksum | cut -d ' ' -f 1)
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(CORE_HASH)
+
+# Stamps live inside the environment, so that they vanish with it.
+PIP_STAMP := $(VENV)/.stamp-pip
+RUN_STAMP := $(VENV)/.stamp-run
+DEV_STAMP := $(VENV)/.stamp-dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: $(RUN_STAMP) ## Install the package and run its demonstration
+	@$(BIN)/ggln demo
+
+.PHONY: test
+test: lint ## Run every check, then the tests
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+.PHONY: lint
+lint: $(DEV_STAMP) ## Check style, formatting, types and the order of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(DEV_STAMP) ## Format the code and apply the safe fixes
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+.PHONY: bench
+bench: $(DEV_STAMP) ## Run the benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: clean
+clean: ## Remove the environment, the caches and what was built
+	rm -rf $(VENV) .numba_cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find src tests benchmarks -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
+
+# An interpreter is run before it is believed: a pyenv shim exists for versions that are not active.
+# The base pip may be too old for dependency groups (pip 25.1).
+$(PIP_STAMP):
+	@for python in $(CANDIDATES); do \
+	    if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	        echo "Creating $(VENV) with $$("$$python" --version) ($$python)"; \
+	        "$$python" -m venv --clear $(VENV) && exit 0; \
+	        exit 1; \
+	    fi; \
+	done; \
+	echo "ggln needs Python >= 3.11; tried: $(CANDIDATES). Name one with: make PYTHON=/path/to/python" >&2; \
+	exit 1
+	@$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
+	@touch $@
+
+$(RUN_STAMP): pyproject.toml | $(PIP_STAMP)
+	@echo "Installing ggln and its dependencies into $(VENV)"
+	@$(BIN)/python -m pip install -q --editable .
+	@touch $@
+
+# One resolution for all, so that a tool cannot move a version the package has settled on.
+$(DEV_STAMP): pyproject.toml | $(PIP_STAMP)
+	@echo "Installing ggln, its dependencies and the development tools into $(VENV)"
+	@$(BIN)/python -m pip install -q --editable . --group dev
+	@touch $(RUN_STAMP) $@

@@ -1,0 +1,30 @@
+"""Gaussian Gated Linear Networks: online regression with error bars, without backpropagation.
+
+The public names are imported on first use: scikit-learn takes most of a second, which a shell completion or
+a `--help` need not wait for.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ggln import presets
+    from ggln.estimators import GGLNRegressor
+    from ggln.persistence import load
+
+__version__ = "0.1.0"
+__all__ = ["GGLNRegressor", "__version__", "load", "presets"]
+
+_HOME = {"GGLNRegressor": "ggln.estimators", "load": "ggln.persistence"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name == "presets":
+        return importlib.import_module("ggln.presets")
+    raise AttributeError(f"module 'ggln' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

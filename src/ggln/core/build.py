@@ -1,0 +1,132 @@
+"""From settings to an ensemble of networks: choosing kinds, drawing gates."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core import constants
+from ggln.core.base_models import CoordinateBase, FeatureBase, NoBase, empty_linear_base
+from ggln.core.diagonal import Diagonal
+from ggln.core.ensemble import Ensemble
+from ggln.core.full import Full
+from ggln.core.gating import SAMPLERS, Gates
+from ggln.core.isotropic import Isotropic
+from ggln.core.network import Rules, make_shape
+from ggln.core.neuron import Limits, Step
+from ggln.core.projection import Clip, Exact, LogBarrier
+from ggln.core.univariate import Univariate
+
+FloatArray = NDArray[np.float64]
+COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
+BASE_MODELS = ("none", "feature", "coordinate", "blr")
+GATES, ORDER = 0, 1  # streams of random numbers: one for drawing gates, one for shuffling rows
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what a network is, and how it learns. `GGLNRegressor` documents each."""
+
+    layer_sizes: tuple[int, ...]
+    context_dim: int
+    n_estimators: int
+    gating: str
+    gating_bias: float | str
+    base_model: str
+    base_variance: float | None
+    bias_range: float
+    bias_variance: float
+    learning_rate: float
+    step: str
+    projection: str
+    barrier: float
+    weight_range: tuple[float, float]
+    min_variance: float
+    max_variance: float
+    aggregation: str
+    covariance: str
+    standardize: bool | str
+    features: int
+    outputs: int
+    seed: int
+    dtype: Any = constants.WEIGHT
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether networks depend on the first rows: their scale, or gates through them."""
+        return bool(self.standardize) or self.gating_bias == "data"
+
+    def random(self, network: int, purpose: int) -> np.random.Generator:
+        """Return a network's own stream of random numbers."""
+        return np.random.default_rng([self.seed, network, purpose])
+
+
+def make_rules(settings: Settings) -> Rules:
+    """Choose the kinds of neuron and projection, and give all numbers the weights' type."""
+    number = settings.dtype
+    low, high = map(number, settings.weight_range)
+    projections = {
+        "clip": Clip(low, high),
+        "exact": Exact(low, high),
+        "log_barrier": LogBarrier(low, high, number(settings.barrier)),
+    }
+    outputs = settings.outputs
+    kind = Univariate if outputs == 1 else COVARIANCES[settings.covariance]
+    biases = number(settings.bias_range * outputs), number(1 / settings.bias_variance)
+    limits = Limits(
+        min_precision=number(1 / settings.max_variance),
+        max_precision=number(1 / settings.min_variance),
+        mean_range=number(settings.bias_range),
+        min_sum=number(constants.MIN_PRECISION_SUM),
+        floor=number(constants.BARRIER_FLOOR),
+        one=number(1),
+    )
+    cap = constants.STEP_CAP if settings.step == "capped" else np.inf
+    return Rules(
+        kind(outputs, *biases),
+        projections[settings.projection],
+        limits,
+        Step(number(settings.learning_rate), number(cap)),
+    )
+
+
+def make_base(settings: Settings) -> tuple[Any, int]:
+    """Return the base model and how many Gaussians it provides."""
+    limit, variance = settings.bias_range, settings.base_variance
+    precision = None if variance is None else 1 / variance
+    if settings.base_model == "none":
+        return NoBase(limit), 0
+    if settings.base_model == "blr":
+        networks, features, outputs = settings.n_estimators, settings.features, settings.outputs
+        return empty_linear_base(networks, features, outputs, limit, precision), features
+    kind = {"feature": FeatureBase, "coordinate": CoordinateBase}[settings.base_model]
+    return kind(limit, precision), settings.features
+
+
+def draw_gates(settings: Settings, side: FloatArray) -> Gates:
+    """Draw every network's gates from its own random numbers, and join them. side: [n, d], rows seen."""
+    sample, neurons = SAMPLERS[settings.gating], sum(settings.layer_sizes)
+    drawn = [
+        sample(neurons, settings.context_dim, side, settings.gating_bias, settings.random(network, GATES))
+        for network in range(settings.n_estimators)
+    ]
+    codes, normals = [], 0
+    for gates in drawn:
+        general = gates.codes >= settings.features
+        codes.append(np.where(general, gates.codes + normals, gates.codes).astype(np.int32))
+        normals += gates.normals.shape[0]
+    return Gates(
+        np.concatenate(codes),
+        np.concatenate([gates.offsets for gates in drawn]),
+        np.concatenate([gates.normals for gates in drawn]),
+    )
+
+
+def build(settings: Settings, gates: Gates) -> Ensemble:
+    """Return untrained networks with the given gates."""
+    rules = make_rules(settings)
+    base, inputs = make_base(settings)
+    shape = make_shape(settings.layer_sizes, rules.kind, base, settings.features, settings.dtype)
+    switching = settings.aggregation == "switching"
+    return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching)

@@ -1,0 +1,65 @@
+"""Every numeric constant of the core, each with its reason."""
+
+import numpy as np
+
+# Types -------------------------------------------------------------------------------------------------
+WEIGHT = np.float32
+"""Weights and messages between layers: memory traffic bounds the speed, and 24 bits exceed what
+online gradient steps can use. The kernels are generic: tests also run them in double precision."""
+SLOT = np.int32
+"""Where a row of weights starts in the pool, in units of `LANES` numbers: 2**31 units are 64 GB."""
+CONTEXT_DIM_MAX = 16
+"""Half-spaces per neuron at most: a context index then fits 16 bits."""
+
+# Layout ------------------------------------------------------------------------------------------------
+LANES = 8
+"""Rows of weights are padded to a multiple of this, one AVX2 register of single precision, so that
+every loop over a row is free of remainder code."""
+CACHE_LINE = 16
+"""Numbers of single precision in a line of the cache: what one prefetch brings."""
+TILE = 4
+"""Neurons that run together and share the loads of their inputs. Measured on 256 x 258 weights: four
+give 1.5 times the speed of one; eight would need more than the sixteen vector registers there are."""
+BLOCK_ROWS = 1024
+"""Rows that pass one layer before the next begins. Long enough that a row of weights is fetched from
+memory once for several visits, short enough that the inputs of a wide layer (2 MB) stay in the cache."""
+GATING_ROWS = 64
+"""Rows whose projections are computed together: their sums fit the first-level cache."""
+CONTEXT_CACHE_BYTES = 768 * 2**20
+"""`fit` keeps the slots of all rows for later epochs while they need less than this."""
+PARALLEL_WEIGHTS = 2**19
+"""Weights a thread should visit per task at least: below, starting the task costs more (about 50 us)."""
+
+# Numerical guards --------------------------------------------------------------------------------------
+MIN_PRECISION_SUM = 1e-20
+"""A product's precision is not divided by unless it exceeds this. With all weights at zero the sum of
+the weighted means is zero too, and the mean becomes 0, which the biases' hull contains."""
+INPUT_LIMIT = 1e6
+"""Standardised inputs are clipped here: far beyond any half-space, and its square is finite in single
+precision."""
+TARGET_LIMIT = 2.0
+"""Standardised targets are clipped at this multiple of `bias_range` for learning. No neuron's mean can
+pass 1 x `bias_range`, so a target further out only inflates a gradient that grows with its square: one
+outlier of 1e6 standard deviations would undo the weights of its context for good."""
+MAX_MAGNITUDE = 1e100
+"""Data larger than this are refused: their squares, which every variance needs, overflow."""
+BARRIER_FLOOR = 1e-2
+"""The log-barrier's gradient 1/d is evaluated at d >= this fraction of its scale (the initial weight for
+the weights, the bound for the precision and the mean), so that a weight on its bound gets a finite push."""
+
+BIAS_LEAK = 1e-2
+"""Precision of an anisotropic bias across its direction, as a fraction of that along it: small enough
+for the directions to be nearly independent, large enough to keep the matrix well conditioned."""
+
+# Learning ----------------------------------------------------------------------------------------------
+STEP_CAP = 0.2
+"""kappa of the capped step min(eta, kappa / trace(Hessian)). Below 2 a step on the local quadratic model
+cannot overshoot; 0.1 to 0.3 measured best."""
+BLR_PRIOR_PRECISION = 1.0
+"""tau_0 of Appendix C, for standardised inputs and targets."""
+WARMUP_ROWS = 1024
+"""A stream redraws its data-dependent gates and statistics whenever the number of rows seen reaches a
+power of two up to this one, and learns the rows again: at most twice the work, for this many rows."""
+CONSTANT_RATIO = 1e-13
+"""A feature whose standard deviation is below this fraction of its mean is constant: what is left of it
+is rounding, and dividing by it would turn rounding into a signal."""

@@ -1,0 +1,411 @@
+"""An ensemble of networks: its state, and how blocks of rows are scheduled over threads."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core import constants, memory
+from ggln.core.base_models import CoordinateBase
+from ggln.core.gating import Gates, contexts
+from ggln.core.jit import specialize
+from ggln.core.network import (
+    DENSE,
+    FIRST,
+    HOT,
+    HOT_STRIDE,
+    SIZE,
+    STRIDE,
+    Rules,
+    Shape,
+    Work,
+    aggregate,
+    claim_rows,
+    find_rows,
+    infer_layer,
+    infer_row,
+    learn_layer,
+    learn_row,
+    make_work,
+    send_layer,
+    start_block,
+    switch_block,
+)
+from ggln.core.threads import Threads
+
+FloatArray = NDArray[np.float64]
+Columns = NDArray[np.int64]
+Slots = NDArray[np.int32]
+
+
+class Components(NamedTuple):
+    """What every neuron of the ensemble predicts for some rows, and how much it is believed."""
+
+    outputs: NDArray[Any]  # [n, E, N, P]
+    weights: FloatArray  # [E, N], or [n, E, N] where they changed from row to row
+
+
+def blocks(rows: int, longest: int) -> list[tuple[int, int]]:
+    """Cut rows into the fewest blocks of at most `longest`, of nearly the same length."""
+    edges = np.linspace(0, rows, -(-rows // longest) + 1).astype(int)
+    return list(itertools.pairwise(edges.tolist()))
+
+
+class Ensemble:
+    """E networks of one shape, fed with standardised rows.
+
+    Parameters
+    ----------
+    rules, shape, base
+        How neurons work, the layers, and the base model.
+    gates
+        Of all networks' neurons, one network after the other.
+    networks
+        How many networks.
+    base_inputs
+        How many Gaussians the base model provides.
+    switching
+        Whether the output is the switching mixture; otherwise it is the last layer's first neuron.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        shape: Shape,
+        base: Any,
+        gates: Gates,
+        networks: int,
+        base_inputs: int,
+        switching: bool,
+    ) -> None:
+        self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
+        self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
+        self.neurons = int(shape.table[:, SIZE].sum())
+        lengths = self.row_lengths()
+        contexts_each = 2 ** gates.codes.shape[1]
+        memory.require(4 * networks * self.neurons * contexts_each, "the index of contexts")
+        self.index = np.zeros((networks * self.neurons, contexts_each), constants.SLOT)
+        self.used = int(lengths.max())  # slot 0 is the row of zeros that all unvisited contexts share
+        self.pool = np.zeros(self.used * constants.LANES, shape.priors.dtype)
+        self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
+        self.time = 1  # t of Appendix D
+        self.weights = np.full((networks, self.neurons), 1.0 / self.neurons)
+        if not switching:
+            self.weights[:] = np.arange(self.neurons) == shape.table[-1, FIRST]
+        self._buffers: dict[tuple[int, int], Work] = {}
+        self._row_slots = np.empty((self.neurons, 1), constants.SLOT)
+        self._learn_row: Callable[..., Any] | None = None
+        self._infer_row: Callable[..., Any] | None = None
+
+    # Memory --------------------------------------------------------------------------------------------
+
+    def row_lengths(self) -> NDArray[np.int64]:
+        """Return the slots that one row of weights takes, for each layer."""
+        return (self.shape.table[:, STRIDE] + self.shape.table[:, HOT_STRIDE]) // constants.LANES
+
+    def require(self, rows: int) -> None:
+        """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
+        visited = min(rows, self.index.shape[1])
+        room = self.pool.size - self.used * constants.LANES
+        numbers = visited * self.slots_per_visit * constants.LANES - room
+        memory.require(
+            numbers * self.pool.itemsize, f"a context_dim of {self.gates.codes.shape[1]} with these layers"
+        )
+
+    def reserve(self, slots: int) -> None:
+        """Make room for `slots` slots; what is not used of it stays zero pages, which cost nothing."""
+        if slots * constants.LANES > self.pool.size:
+            size = max(slots * constants.LANES, self.pool.size * 3 // 2)
+            grown = np.zeros(size, self.pool.dtype)
+            grown[: self.pool.size] = self.pool
+            self.pool = grown
+
+    def work(self, which: int, rows: int) -> Work:
+        """Return the buffers number `which`, for blocks or for single rows."""
+        key = (which, 1 if rows == 1 else constants.BLOCK_ROWS)
+        if key not in self._buffers:
+            self._buffers[key] = make_work(self.shape, self.rules.kind, self.base, self.base_inputs, key[1])
+        return self._buffers[key]
+
+    # Learning ------------------------------------------------------------------------------------------
+
+    def claim(self, side: FloatArray, columns: list[Columns], threads: Threads) -> list[Slots]:
+        """Return each network's slots [N, T] for rows of `side`; new contexts get rows of weights."""
+        found = [np.empty((self.neurons, some.size), constants.SLOT) for some in columns]
+        threads.run(
+            [
+                (contexts, (self.gates, side, columns[e], e * self.neurons, (e + 1) * self.neurons, found[e]))
+                for e in range(self.networks)
+            ]
+        )
+        before = self.used
+        for e, some in enumerate(found):
+            self.used = int(claim_rows(self.index, some, e * self.neurons, self.shape, self.used))
+        try:
+            self.reserve(self.used)
+        except MemoryError:
+            self.index[self.index >= before] = 0
+            self.used = before
+            raise
+        return found
+
+    def learn_epochs(
+        self,
+        side: FloatArray,
+        targets: NDArray[Any],
+        orders: Iterator[list[Columns]],
+        repeated: bool,
+        threads: Threads,
+        progress: Callable[[int], object],
+    ) -> None:
+        """Learn all rows once for each of the `orders`, which say for each network how the rows come.
+
+        side: [n, d]; targets: [n, D]. The contexts of repeated epochs are kept where memory allows. The base
+        model learns in the first epoch only: it counts rows, and no row counts twice.
+        """
+        count = side.shape[0]
+        kept = None
+        if repeated and 4 * self.networks * self.neurons * count <= constants.CONTEXT_CACHE_BYTES:
+            kept = self.claim(side, [np.arange(count)] * self.networks, threads)
+        for epoch, order in enumerate(orders):
+            for start, stop in blocks(count, constants.BLOCK_ROWS):
+                rows = [each[start:stop] for each in order]
+                slots = kept or self.claim(side, rows, threads)
+                columns = rows if kept else [np.arange(some.size) for some in rows]
+                self._learn(slots, columns, side, rows, targets, epoch == 0, threads, record=False)
+                progress(rows[0].size)
+
+    def learn(
+        self, side: FloatArray, targets: NDArray[Any], threads: Threads, record: bool = False
+    ) -> Components | None:
+        """Learn one block of rows in their order; return what was predicted before, if asked to `record`."""
+        rows = [np.arange(side.shape[0])] * self.networks
+        slots = self.claim(side, rows, threads)
+        return self._learn(slots, rows, side, rows, targets, True, threads, record)
+
+    def _learn(
+        self,
+        slots: list[Slots],
+        columns: list[Columns],
+        side: FloatArray,
+        rows: list[Columns],
+        targets: NDArray[Any],
+        learn_base: bool,
+        threads: Threads,
+        record: bool,
+    ) -> Components | None:
+        """Every network learns one block: networks side by side, or the neurons of a single one."""
+        size = rows[0].size
+        histories = [np.empty((size if record else 0, self.neurons)) for _ in range(self.networks)]
+        side_by_side = threads.count > 1 and self.networks > 1
+        works = [self.work(e if side_by_side or record else 0, size) for e in range(self.networks)]
+
+        def run(e: int, workers: Threads) -> None:
+            self._learn_network(
+                e,
+                slots[e],
+                columns[e],
+                side,
+                rows[e],
+                targets[rows[e]],
+                learn_base,
+                works[e],
+                histories[e],
+                workers,
+            )
+
+        if side_by_side:
+            threads.run([(run, (e, Threads(1))) for e in range(self.networks)])
+        else:
+            for e in range(self.networks):
+                run(e, threads)
+        self.time += size
+        if not record:
+            return None
+        outputs = np.stack([work.outputs[:size] for work in works], axis=1)
+        return Components(outputs, np.stack(histories, axis=1) if self.switching else self.weights.copy())
+
+    def _learn_network(
+        self,
+        network: int,
+        slots: Slots,
+        columns: Columns,
+        side: FloatArray,
+        rows: Columns,
+        targets: NDArray[Any],
+        learn_base: bool,
+        work: Work,
+        history: FloatArray,
+        threads: Threads,
+    ) -> None:
+        """One network learns a block, the neurons of each layer spread over the threads."""
+        start_block(self.base, network, side, rows, targets, learn_base, work)
+        for i in range(self.shape.table.shape[0]):
+            send_layer(self.rules.kind, self.shape, i, work, rows.size)
+            shared = (self.rules, self.shape, i, self.pool, slots, columns, targets, work)
+            chunks = self._chunks(i, rows.size, threads.count)
+            threads.run([(learn_layer, (*shared, start, stop)) for start, stop in chunks])
+        if self.switching:
+            switch_block(self.rules.kind, targets, self.weights[network], self.time, work, history)
+
+    def _chunks(self, layer: int, rows: int, count: int) -> list[tuple[int, int]]:
+        """Cut a layer's neurons into whole tiles for up to `count` threads, each with enough to do."""
+        size, inputs = int(self.shape.table[layer, SIZE]), int(self.row_lengths()[layer]) * constants.LANES
+        count = max(1, min(count, rows * size * inputs // constants.PARALLEL_WEIGHTS))
+        step = -(-size // (count * constants.TILE)) * constants.TILE
+        return [(start, min(start + step, size)) for start in range(0, size, step)]
+
+    def learn_row(self, side: FloatArray, target: NDArray[Any]) -> None:
+        """Learn a single row with one call of a kernel. side: [1, d]; target: [1, D]."""
+        self.reserve(self.used + self.slots_per_visit)
+        networks = (self.rules, self.shape, self.base, self.gates, self.index)
+        row = (side, target, self.weights, self.time, self._row_slots, self.work(0, 1), self.switching)
+        arguments = (*networks, self.used, self.pool, *row)
+        if self._learn_row is None:
+            self._learn_row = specialize(learn_row, arguments)
+        self.used = self._learn_row(*arguments)
+        self.time += 1
+
+    # Predicting ----------------------------------------------------------------------------------------
+
+    def infer_row(self, side: FloatArray, mean: FloatArray, second: FloatArray) -> None:
+        """Add one row's mean and second moment, summed over networks, to mean and second # OUT [1, D]."""
+        networks = (self.rules, self.shape, self.base, self.gates, self.index, self.pool)
+        arguments = (*networks, side, self.weights, self._row_slots, self.work(0, 1), mean, second)
+        if self._infer_row is None:
+            self._infer_row = specialize(infer_row, arguments)
+        self._infer_row(*arguments)
+
+    def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the base predictions of one row: means [inputs, D] and variances [inputs]."""
+        work = self.work(0, 1)
+        start_block(self.base, network, side, np.zeros(1, np.int64), work.unknown, False, work)
+        means = work.means[0].astype(np.float64)
+        if isinstance(self.base, CoordinateBase):
+            means = np.diag(means[:, 0])  # feature i along output i
+        return means, 1.0 / work.precisions[0].astype(np.float64)
+
+    def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
+        """Return the weights [neurons, inputs] that one row selects, layer by layer."""
+        first, slots = network * self.neurons, np.empty((self.neurons, 1), constants.SLOT)
+        contexts(self.gates, side, np.zeros(1, np.int64), first, first + self.neurons, slots)
+        find_rows(self.index, slots, first)
+        found = []
+        for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
+            used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
+            starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].astype(np.intp) * constants.LANES
+            found.append(np.float64(prior) + self.pool[starts + used].astype(np.float64))
+        return found
+
+    def moments(self, side: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the ensemble's mixture for each row and output, [n, D] each."""
+        mean = np.zeros((side.shape[0], self.rules.kind.outputs))
+        second = np.zeros_like(mean)
+
+        def collect(network: int, start: int, stop: int, work: Work) -> None:
+            aggregate(
+                self.rules.kind,
+                self.weights[network],
+                work,
+                stop - start,
+                mean[start:stop],
+                second[start:stop],
+            )
+
+        self._infer(side, collect, threads)
+        mean /= self.networks
+        return mean, np.maximum(second / self.networks - mean**2, 0.0)
+
+    def components(self, side: FloatArray, threads: Threads) -> Components:
+        """Return what every neuron predicts for each row."""
+        output = self.work(0, constants.BLOCK_ROWS).outputs.shape[2]
+        outputs = np.empty((side.shape[0], self.networks, self.neurons, output), self.pool.dtype)
+
+        def collect(network: int, start: int, stop: int, work: Work) -> None:
+            outputs[start:stop, network] = work.outputs[: stop - start]
+
+        self._infer(side, collect, threads)
+        return Components(outputs, self.weights.copy())
+
+    def _infer(
+        self, side: FloatArray, collect: Callable[[int, int, int, Work], None], threads: Threads
+    ) -> None:
+        """Predict all rows, block by block, the blocks spread over the threads."""
+        longest = min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count))
+        cuts = blocks(side.shape[0], max(longest, 1))
+
+        def share(thread: int) -> None:
+            work = self.work(thread, constants.BLOCK_ROWS)
+            for start, stop in cuts[thread :: threads.count]:
+                rows, columns = np.arange(start, stop), np.arange(stop - start)
+                slots = np.empty((self.neurons, rows.size), constants.SLOT)
+                for e in range(self.networks):
+                    first = e * self.neurons
+                    contexts(self.gates, side, rows, first, first + self.neurons, slots)
+                    find_rows(self.index, slots, first)
+                    self._infer_network(e, slots, columns, side, rows, work)
+                    collect(e, start, stop, work)
+
+        threads.run([(share, (thread,)) for thread in range(min(threads.count, len(cuts)))])
+
+    def _infer_network(
+        self, network: int, slots: Slots, columns: Columns, side: FloatArray, rows: Columns, work: Work
+    ) -> None:
+        """One network predicts a block."""
+        start_block(self.base, network, side, rows, work.unknown, False, work)
+        for i in range(self.shape.table.shape[0]):
+            send_layer(self.rules.kind, self.shape, i, work, rows.size)
+            size = int(self.shape.table[i, SIZE])
+            infer_layer(self.rules, self.shape, i, self.pool, slots, columns, work, 0, size)
+
+    # State ---------------------------------------------------------------------------------------------
+
+    def visited(self) -> tuple[NDArray[np.intp], NDArray[np.intp], list[NDArray[np.intp]]]:
+        """Return the neurons and contexts that have a row of weights, in order, and for each layer its rows.
+
+        The rows of a layer are positions [rows, length] in the pool.
+        """
+        neurons, visited_contexts = np.nonzero(self.index)
+        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
+        layers = np.tile(layer_of, self.networks)[neurons]
+        starts = self.index[neurons, visited_contexts].astype(np.intp) * constants.LANES
+        lengths = self.row_lengths() * constants.LANES
+        places = [starts[layers == i, None] + np.arange(length) for i, length in enumerate(lengths)]
+        return neurons, visited_contexts, places
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return gates, weights and the base model's statistics, wherever rows lie in the pool."""
+        neurons, visited_contexts, places = self.visited()
+        arrays: dict[str, NDArray[Any]] = {f"gates.{name}": a for name, a in self.gates._asdict().items()}
+        arrays["rows.neuron"] = neurons.astype(np.int32)
+        arrays["rows.context"] = visited_contexts.astype(np.int32)
+        for i, place in enumerate(places):
+            arrays[f"weights.{i}"] = self.pool[place]
+        arrays["switching"] = self.weights
+        for name, value in self.base._asdict().items():
+            if isinstance(value, np.ndarray):
+                arrays[f"base.{name}"] = value
+        return arrays
+
+    def restore(self, arrays: dict[str, NDArray[Any]], time: int) -> None:
+        """Take over a state of networks with the same gates."""
+        neurons, visited_contexts = arrays["rows.neuron"], arrays["rows.context"]
+        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
+        lengths = self.row_lengths()[np.tile(layer_of, self.networks)[neurons]]
+        starts = self.used + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self.index[neurons, visited_contexts] = starts[:-1]
+        self.used = int(starts[-1])
+        self.reserve(self.used)
+        for i, place in enumerate(self.visited()[2]):
+            self.pool[place] = arrays[f"weights.{i}"]
+        self.weights[:], self.time = arrays["switching"], time
+        for name, value in self.base._asdict().items():
+            if isinstance(value, np.ndarray):
+                value[:] = arrays[f"base.{name}"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be made anew: buffers, compiled functions, unused room in the pool."""
+        anew: dict[str, Any] = {"_buffers": {}, "_learn_row": None, "_infer_row": None}
+        return {**vars(self), **anew, "pool": self.pool[: self.used * constants.LANES].copy()}

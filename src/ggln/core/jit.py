@@ -1,0 +1,85 @@
+"""How kernels are compiled: the flags, the cache, and dispatch on the kind of neuron.
+
+Two promises rest on this module:
+
+* `exact_kernel` compiles with strict IEEE semantics. Each lane of a vectorised loop then rounds as the
+  scalar loop does, so the result cannot depend on how a block of rows is cut.
+* `fast_kernel` may reassociate sums and contract multiply-adds. It is used only where a loop always runs
+  over the same, padded length. "No NaN" and "no infinity" are never assumed: the guards must survive.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FAST_FLAGS = {"contract", "reassoc", "nsz", "arcp"}
+COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+
+def exact_kernel(function: Callable[..., Any]) -> Any:
+    """Compile with IEEE semantics: the result does not depend on vectorisation."""
+    return numba.njit(**COMMON)(function)
+
+
+def fast_kernel(function: Callable[..., Any]) -> Any:
+    """Compile with reassociation and contraction, for loops of a fixed length."""
+    return numba.njit(fastmath=FAST_FLAGS, **COMMON)(function)
+
+
+def specialize(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the kernel compiled for just these types, without the look-up of types at each call.
+
+    For records of many arrays that look-up takes 10 us, more than a small network needs for a row. The caller
+    answers for the types.
+    """
+    return kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
+
+
+class Protocol:
+    """A function with one implementation for each class of its first argument, chosen at compile time.
+
+    The first argument is a `NamedTuple` (a covariance structure, a projection); its class is part of the
+    type that Numba compiles for, so that choosing costs nothing at run time.
+    """
+
+    def __init__(self, stub: Callable[..., Any]) -> None:
+        self.implementations: dict[type, Callable[..., Any]] = {}
+
+        def choose(*args: Any) -> Callable[..., Any] | None:
+            return self.implementations.get(getattr(args[0], "instance_class", type(None)))
+
+        options = {"fastmath": FAST_FLAGS, "error_model": "numpy"}
+        overload(stub, strict=False, jit_options=options)(choose)
+
+    def register(self, kind: type) -> Callable[[Function], Function]:
+        """Make the decorated function the implementation for first arguments of class `kind`."""
+
+        def keep(function: Function) -> Function:
+            self.implementations[kind] = function
+            return function
+
+        return keep
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(_typing_context: Any, array: Any, position: Any) -> Any:
+    """Ask for array[position] to be brought into the cache, for writing; never faults."""
+    signature = types.void(array, position)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        write, keep, data_cache = integer(1), integer(3), integer(1)
+        builder.call(instruction, [address, write, keep, data_cache])
+        return context.get_dummy_value()
+
+    return signature, generate

@@ -1,0 +1,45 @@
+"""How much memory there is, asked before a lot of it is taken."""
+
+import os
+from pathlib import Path
+
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+UNASKED = 64 * 2**20
+"""Requests below this are not checked: asking takes longer than learning a row."""
+
+
+def available() -> int | None:
+    """Return the bytes that can still be had, as the system and its control group tell; None if unknown."""
+    limits = []
+    if hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        limits.append(meminfo() or os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    try:
+        limit = (CONTROL_GROUP / "memory.max").read_text().strip()
+        if limit != "max":
+            limits.append(int(limit) - int((CONTROL_GROUP / "memory.current").read_text()))
+    except (OSError, ValueError):
+        pass
+    return min(limits) if limits else None
+
+
+def meminfo() -> int | None:
+    """Return Linux's own estimate, which counts the caches that it would give up."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def require(needed: int, purpose: str) -> None:
+    """Raise MemoryError where `purpose` needs more than there is."""
+    if needed < UNASKED:
+        return
+    there = available()
+    if there is not None and needed > there:
+        raise MemoryError(
+            f"{purpose} can need {needed / 2**30:.1f} GiB of memory, but {there / 2**30:.1f} GiB are "
+            "available; use a smaller context_dim, smaller layer_sizes or a smaller n_estimators"
+        )

@@ -1,0 +1,261 @@
+"""Neurons for several outputs: isotropic (Eq. 5), diagonal and full (Eq. 4) precisions.
+
+The three structures differ in a few short functions (see `covariance`); the loops over inputs, rows and
+neurons are here. With P_j the precision of input j, h_j = P_j mu_j, P and mu those of
+the product, the gradient is dl/dw_j = <G, P_j> - 2 (y - mu) . h_j, G = -P^-1 + (y - mu)(y + mu)'.
+
+Isotropic biases, and isotropic base inputs along one axis, are one-hot: a mean along one axis and one
+precision. Each costs O(1) to read and to update, however many outputs there are. A product of isotropic
+Gaussians is isotropic, so the other structures would never leave that family by themselves: their biases
+are narrow along one direction and wide along the others, which lets each direction have its own variance.
+"""
+
+import numpy as np
+
+from ggln.core.covariance import (
+    add_isotropic,
+    add_moments,
+    constrain,
+    count_biases,
+    count_constraints,
+    isotropic_part,
+    log_determinant,
+    predict,
+    respond,
+    squared_distance,
+    to_natural,
+    write_bias,
+)
+from ggln.core.diagonal import Diagonal
+from ggln.core.full import Full
+from ggln.core.isotropic import Isotropic
+from ggln.core.jit import Protocol, fast_kernel
+from ggln.core.neuron import Energies, Infer, Learn, Send, SendBase
+from ggln.core.projection import Clip, Exact, LogBarrier, move, repair
+from ggln.core.univariate import weights_at
+
+
+def sizes(kind: Isotropic | Diagonal | Full) -> tuple[int, int, int]:
+    """Return the lengths F of the natural parameters, P of an output, and of the moments."""
+    d = int(kind.outputs)
+    table = {
+        Isotropic: (1 + d, d + 1, d + 2),
+        Diagonal: (2 * d, 2 * d, 3 * d),
+        Full: (d * d + d, d + d * d, 2 + d + d * d),
+    }
+    return table[type(kind)]
+
+
+@fast_kernel
+def finish(kind, layer, messages, t):
+    """Set the bias inputs, and sum up what all neurons share # OUT."""
+    sums, moments = messages.sums[t], messages.moments[t]
+    zero = sums.dtype.type(0)
+    natural = np.empty_like(sums)
+    for f in range(sums.size):
+        sums[f] = zero
+    for c in range(moments.size):
+        moments[c] = zero
+    first_bias = layer.dense - count_biases(kind)
+    for j in range(layer.dense):
+        if j >= first_bias:
+            write_bias(kind, j - first_bias, natural)
+            for f in range(sums.size):
+                messages.dense[t, f, j] = natural[f]
+        for f in range(sums.size):
+            natural[f] = messages.dense[t, f, j]
+            sums[f] += natural[f]
+        add_moments(kind, natural, moments)
+    for h in range(layer.hot):
+        for f in range(sums.size):
+            natural[f] = zero
+        add_isotropic(kind, natural, messages.hot_precision[h])
+        natural[sums.size - kind.outputs + messages.hot_axis[h]] = messages.hot[t, h]
+        for f in range(sums.size):
+            sums[f] += natural[f]
+        add_moments(kind, natural, moments)
+
+
+@fast_kernel
+def clear(kind, layer, messages, t):
+    """Set the padding to zero, and the one-hot biases +-rD along each axis # OUT."""
+    for f in range(messages.sums.shape[1]):
+        for j in range(layer.dense, layer.stride):
+            messages.dense[t, f, j] = messages.dense.dtype.type(0)
+    first_bias = layer.hot - 2 * kind.outputs
+    weighted = kind.bias_precision * kind.bias_mean
+    for h in range(max(first_bias, 0), layer.hot):
+        messages.hot_axis[h] = (h - first_bias) // 2
+        messages.hot_precision[h] = kind.bias_precision
+        messages.hot[t, h] = weighted if (h - first_bias) % 2 == 1 else -weighted
+
+
+def _send_base(kind, layer, means, precisions, rows, messages):
+    natural = np.empty_like(messages.sums[0])
+    size = natural.size - kind.outputs
+    along_axes = means.shape[2] < kind.outputs
+    for t in range(rows):
+        clear(kind, layer, messages, t)
+        for j in range(means.shape[1]):
+            precision = precisions[t, j]
+            if along_axes and count_biases(kind) == 0:
+                messages.hot_axis[j], messages.hot_precision[j] = j, precision
+                messages.hot[t, j] = precision * means[t, j, 0]
+                continue
+            for f in range(natural.size):
+                natural[f] = natural.dtype.type(0)
+            add_isotropic(kind, natural, precision)
+            for d in range(kind.outputs):
+                if not along_axes:
+                    natural[size + d] = precision * means[t, j, d]
+                elif d == j:
+                    natural[size + d] = precision * means[t, j, 0]
+            for f in range(natural.size):
+                messages.dense[t, f, j] = natural[f]
+        finish(kind, layer, messages, t)
+
+
+def _send(kind, layer, below, outputs, rows, messages):
+    natural = np.empty_like(messages.sums[0])
+    for t in range(rows):
+        clear(kind, layer, messages, t)
+        for j in range(below.size):
+            to_natural(kind, outputs[t, below.first + j], natural)
+            for f in range(natural.size):
+                messages.dense[t, f, j] = natural[f]
+        finish(kind, layer, messages, t)
+
+
+@fast_kernel
+def product(kind, layer, row, messages, t, natural):
+    """S = sum_j w_j phi_j (Eq. 4, 5) into `natural` # OUT, for w = prior + row."""
+    hot = row[layer.stride :]
+    for f in range(natural.size):
+        line = messages.dense[t, f]
+        total = layer.prior * messages.sums[t, f]
+        for j in range(layer.stride):
+            total += row[j] * line[j]
+        natural[f] = total
+    precision = natural.dtype.type(0)
+    for h in range(layer.hot):
+        precision += hot[h] * messages.hot_precision[h]
+        natural[natural.size - kind.outputs + messages.hot_axis[h]] += hot[h] * messages.hot[t, h]
+    add_isotropic(kind, natural, precision)
+
+
+@fast_kernel
+def pull_back(kind, layer, coefficients, messages, t, change):
+    """Write c . phi_j for every input j into `change` # OUT, laid out as a row of weights."""
+    change[:] = coefficients.dtype.type(0)
+    for f in range(coefficients.size):
+        line, coefficient = messages.dense[t, f], coefficients[f]
+        for j in range(layer.stride):
+            change[j] += coefficient * line[j]
+    isotropic = isotropic_part(kind, coefficients)
+    for h in range(layer.hot):
+        along = coefficients[coefficients.size - kind.outputs + messages.hot_axis[h]]
+        change[layer.stride + h] = isotropic * messages.hot_precision[h] + along * messages.hot[t, h]
+
+
+def add_barrier(projection, kind, limits, natural, coefficients, constraints, bounds, scales):
+    """Add the gradient of the barrier on the constraints to `coefficients` # OUT."""
+
+
+def mend(projection, kind, limits, layer, row, messages, t, natural, constraints, bounds, scales):
+    """Apply the projection's repair to a row # OUT whose product may violate a constraint."""
+
+
+AddBarrier, Mend = Protocol(add_barrier), Protocol(mend)
+
+
+@AddBarrier.register(Clip)
+@AddBarrier.register(Exact)
+def _no_barrier(projection, kind, limits, natural, coefficients, constraints, bounds, scales):
+    pass
+
+
+@AddBarrier.register(LogBarrier)
+def _add_barrier(projection, kind, limits, natural, coefficients, constraints, bounds, scales):
+    constrain(kind, natural, limits, constraints, bounds, scales)
+    for k in range(bounds.size):
+        slack = bounds[k]
+        for f in range(natural.size):
+            slack -= constraints[k, f] * natural[f]
+        push = projection.strength / max(slack, limits.floor * scales[k])
+        for f in range(natural.size):
+            coefficients[f] += push * constraints[k, f]
+
+
+@Mend.register(Clip)
+def _no_mending(projection, kind, limits, layer, row, messages, t, natural, constraints, bounds, scales):
+    pass
+
+
+@Mend.register(Exact)
+@Mend.register(LogBarrier)
+def _mend(projection, kind, limits, layer, row, messages, t, natural, constraints, bounds, scales):
+    product(kind, layer, row, messages, t, natural)
+    constrain(kind, natural, limits, constraints, bounds, scales)
+    rows = np.zeros((bounds.size, row.size), row.dtype)
+    targets, lengths = np.empty_like(bounds), np.empty_like(bounds)
+    count = 0
+    for k in range(bounds.size):
+        value = initial = row.dtype.type(0)
+        for f in range(natural.size):
+            value += constraints[k, f] * natural[f]
+            initial += constraints[k, f] * messages.sums[t, f]
+        if value > bounds[k]:
+            pull_back(kind, layer, constraints[k], messages, t, rows[count])
+            targets[count] = bounds[k] - layer.prior * initial
+            lengths[count] = (rows[count] * rows[count]).sum()
+            count += 1
+    repair(projection, row, rows[:count], targets[:count], lengths[:count], layer.prior)
+
+
+def _learn(
+    kind, projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, start, stop
+):
+    inputs, size = layer.stride + layer.hot_stride, kind.outputs
+    natural = np.empty_like(messages.sums[0])
+    coefficients, change = np.empty_like(natural), np.empty(inputs, pool.dtype)
+    scratch = np.empty((size, size + 1), pool.dtype)
+    count = count_constraints(kind)
+    constraints = np.empty((count, natural.size), pool.dtype)
+    bounds, scales = np.empty(count, pool.dtype), np.empty(count, pool.dtype)
+    for k in range(layer.first + start, layer.first + stop):
+        for t in range(columns.size):
+            row = weights_at(pool, slots[k, columns[t]], inputs)
+            product(kind, layer, row, messages, t, natural)
+            predict(kind, natural, limits, outputs[t, k], scratch)
+            trace = respond(kind, outputs[t, k], scratch, targets[t], messages.moments[t], coefficients)
+            rate = min(step.rate, step.cap / max(trace, limits.min_sum))
+            add_barrier(projection, kind, limits, natural, coefficients, constraints, bounds, scales)
+            pull_back(kind, layer, coefficients, messages, t, change)
+            for j in range(inputs):
+                row[j] = move(projection, row[j], rate * change[j], layer.prior, rate, limits.floor)
+            mend(projection, kind, limits, layer, row, messages, t, natural, constraints, bounds, scales)
+
+
+def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, stop):
+    inputs, size = layer.stride + layer.hot_stride, kind.outputs
+    natural, scratch = np.empty_like(messages.sums[0]), np.empty((size, size + 1), pool.dtype)
+    for k in range(layer.first + start, layer.first + stop):
+        for t in range(columns.size):
+            row = weights_at(pool, slots[k, columns[t]], inputs)
+            product(kind, layer, row, messages, t, natural)
+            predict(kind, natural, limits, outputs[t, k], scratch)
+
+
+def _energies(kind, outputs, target, energy, scale):
+    for k in range(outputs.shape[0]):
+        distance = squared_distance(kind, outputs[k], target)
+        energy[k] = 0.5 * (distance - log_determinant(kind, outputs[k]))
+        scale[k] = 1.0
+
+
+for _kind in (Isotropic, Diagonal, Full):
+    SendBase.register(_kind)(_send_base)
+    Send.register(_kind)(_send)
+    Learn.register(_kind)(_learn)
+    Infer.register(_kind)(_infer)
+    Energies.register(_kind)(_energies)

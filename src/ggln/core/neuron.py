@@ -1,0 +1,101 @@
+"""What every kind of neuron provides, and the small records it is given.
+
+A neuron is a weighted product of exponential-family densities. With phi_j the natural parameters of
+input j, all kinds share one shape: S = sum_j w_j phi_j decides the prediction, and the gradient of the
+neuron's own loss is linear in the inputs again, dl/dw_j = c . phi_j, with a short vector c(S, y). The kind
+(`Univariate`, `Isotropic`, `Diagonal`, `Full`) is the first argument of each function below; Numba picks
+the implementation when it compiles.
+
+Weights are stored as their difference from the initial value `prior`, so that zeros mean "never touched":
+S = row . phi + prior * sum_j phi_j.
+"""
+
+from typing import Any, NamedTuple
+
+from ggln.core.jit import Protocol
+
+
+class Limits(NamedTuple):
+    """Bounds of every neuron's output, and constants in the weights' own type."""
+
+    min_precision: Any  # 1 / max_variance
+    max_precision: Any  # 1 / min_variance
+    mean_range: Any  # means are kept in [-mean_range, mean_range]
+    min_sum: Any  # constants.MIN_PRECISION_SUM
+    floor: Any  # constants.BARRIER_FLOOR
+    one: Any
+
+
+class Step(NamedTuple):
+    """Learning rate, and the cap kappa of min(rate, kappa / trace); infinity for plain gradient descent."""
+
+    rate: Any
+    cap: Any
+
+
+class Layer(NamedTuple):
+    """Where a layer lies and how its rows of weights are laid out: dense inputs, then one-hot ones."""
+
+    first: Any  # index of its first neuron within the network
+    size: Any  # neurons
+    dense: Any  # inputs that are general members of the family
+    stride: Any  # `dense`, padded to a multiple of constants.LANES
+    hot: Any  # inputs with a mean along one axis and an isotropic precision
+    hot_stride: Any  # `hot`, padded
+    prior: Any  # initial weight: 1 / (dense + hot)
+
+
+class Messages(NamedTuple):
+    """The inputs of a layer for a block of rows, as natural parameters."""
+
+    dense: Any  # [T, F, stride]  natural parameters, one line for each of the F parameters
+    hot: Any  # [T, hot_stride] precision times mean, along `hot_axis`
+    hot_precision: Any  # [hot_stride]
+    hot_axis: Any  # [hot_stride]
+    sums: Any  # [T, F]  sum over all inputs of their natural parameters
+    moments: Any  # [T, C]  sums of squares that the Hessian's trace needs
+
+
+def send_base(kind, layer, means, precisions, rows, messages):
+    """Fill `messages` # OUT with the base predictions of a block, isotropic Gaussians.
+
+    means: [T, inputs, D], or [T, inputs, 1] for inputs along one axis each; precisions: [T, inputs].
+    """
+
+
+def send(kind, layer, below, outputs, rows, messages):
+    """Fill the `messages` # OUT to `layer` with the outputs [T, N, P] of the layer `below`."""
+
+
+def learn(
+    kind, projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, start, stop
+):
+    """Predict and update neurons `start` to `stop` of a layer over a block, row by row (Algorithm 1).
+
+    pool: the weights # OUT; slots: [N, n], where each neuron's active row lies; columns: [T], the column of
+    `slots` that belongs to each row of the block; targets: [T, D];
+    outputs: [T, N, P] # OUT, each neuron's mean and precision from before the update.
+    """
+
+
+def infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, stop):
+    """As `learn`, without the update."""
+
+
+def energies(kind, outputs, target, energy, scale):
+    """Write each neuron's density at the target as scale * exp(-energy), up to a common factor # OUT.
+
+    outputs: [N, P]; target: [D]; energy, scale: [N].
+    """
+
+
+def marginals(kind, output, mean, variance):
+    """Write each output's mean and variance of one prediction # OUT. output: [P]; mean, variance: [D]."""
+
+
+SendBase = Protocol(send_base)
+Send = Protocol(send)
+Learn = Protocol(learn)
+Infer = Protocol(infer)
+Energies = Protocol(energies)
+Marginals = Protocol(marginals)

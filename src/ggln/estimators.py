@@ -1,0 +1,530 @@
+"""`GGLNRegressor`: the networks with scikit-learn manners."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ggln import persistence
+from ggln.core import constants
+from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
+from ggln.core.gating import SAMPLERS
+from ggln.core.learner import Learner, Predictions
+from ggln.core.scaling import within
+from ggln.core.threads import Threads
+from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
+from ggln.explain import Explanation, explain
+
+FloatArray = NDArray[np.float64]
+Distribution = GaussianMixture | MultivariateGaussianMixture
+
+
+class NeuronLayer(NamedTuple):
+    """What each neuron of a layer predicts: arrays of shape (rows, neurons), or (rows, neurons, outputs)."""
+
+    mean: FloatArray
+    variance: FloatArray
+
+
+class GGLNRegressor(RegressorMixin, BaseEstimator):
+    """Regression with a predictive distribution, learnt online and without backpropagation.
+
+    Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
+    product of the Gaussians below it, and learns its own convex problem. Which weights it uses is decided by
+    half-spaces of the input.
+
+    Parameters
+    ----------
+    layer_sizes : sequence of int
+        Neurons in each layer.
+    context_dim : int, 0 to 16
+        Half-spaces of each neuron; it has 2**context_dim rows of weights.
+    epochs : int
+        Passes of `fit` over its rows. `partial_fit` always makes one.
+    n_estimators : int
+        Networks with different gates, whose predictions are mixed.
+    gating : {"sphere", "axis", "mixed"}
+        Directions of the half-spaces: uniform on the sphere, one feature each, or half of each.
+    gating_bias : float or "data"
+        Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
+    base_model : {"feature", "blr", "none", "coordinate"}
+        Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; nothing but
+        the biases; or, for as many outputs as features, feature i along output i.
+    base_variance : float or None
+        Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
+    bias_range, bias_variance : float
+        Every neuron has inputs with means +-bias_range, which bound the (standardised) means it can predict.
+    learning_rate : float
+        Step of the online gradient descent.
+    step : {"capped", "ogd"}
+        "capped" bounds the step by the curvature of the neuron's loss, "ogd" is the paper's.
+    projection : {"clip", "exact", "log_barrier"}
+        How weights and variances are kept in their ranges (Appendix E of the paper).
+    barrier : float
+        Strength of the log-barrier.
+    weight_range : (float, float)
+        Range of every weight.
+    min_variance, max_variance : float
+        Range of every neuron's variance, in standardised units.
+    aggregation : {"switching", "last"}
+        Predict with the switching mixture of all neurons, or with the last layer's first neuron.
+    covariance : {"isotropic", "diagonal", "full"}
+        For several outputs: the structure of every neuron's covariance.
+    standardize : bool or "inputs"
+        Standardise inputs and targets, or inputs only; in a stream, with running statistics.
+    shuffle : bool
+        Whether `fit` shuffles the rows, anew in each epoch.
+    random_state : None, int or RandomState
+        Seed of gates and shuffling.
+    n_jobs : None or int
+        Threads. The result does not depend on them.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    n_outputs_ : int
+        Targets per row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ggln import GGLNRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GGLNRegressor(random_state=0).fit(X[:400], y[:400])
+    >>> mean, std = model.predict(X[400:], return_std=True)
+    >>> low, high = model.predict_dist(X[400:]).interval(0.9)
+    >>> mean.shape, std.shape, low.shape
+    ((42,), (42,), (42,))
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "layer_sizes": ["array-like"],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "gating": [StrOptions(set(SAMPLERS))],
+        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
+        "base_model": [StrOptions(set(BASE_MODELS))],
+        "base_variance": [Interval(Real, 0, None, closed="neither"), None],
+        "bias_range": [Interval(Real, 0, None, closed="neither")],
+        "bias_variance": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "step": [StrOptions({"capped", "ogd"})],
+        "projection": [StrOptions({"clip", "exact", "log_barrier"})],
+        "barrier": [Interval(Real, 0, None, closed="neither")],
+        "weight_range": ["array-like"],
+        "min_variance": [Interval(Real, 0, None, closed="neither")],
+        "max_variance": [Interval(Real, 0, None, closed="neither")],
+        "aggregation": [StrOptions({"switching", "last"})],
+        "covariance": [StrOptions(set(COVARIANCES))],
+        "standardize": ["boolean", StrOptions({"inputs"})],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        layer_sizes: Sequence[int] = (32,) * 12,
+        context_dim: int = 6,
+        epochs: int = 40,
+        n_estimators: int = 4,
+        gating: str = "axis",
+        gating_bias: float | str = "data",
+        base_model: str = "feature",
+        base_variance: float | None = 1.0,
+        bias_range: float = 5.0,
+        bias_variance: float = 1.0,
+        learning_rate: float = 3e-2,
+        step: str = "capped",
+        projection: str = "clip",
+        barrier: float = 1e-6,
+        weight_range: tuple[float, float] = (0.0, 1e3),
+        min_variance: float = 1e-2,
+        max_variance: float = 1e2,
+        aggregation: str = "switching",
+        covariance: str = "isotropic",
+        standardize: bool | str = True,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.layer_sizes = layer_sizes
+        self.context_dim = context_dim
+        self.epochs = epochs
+        self.n_estimators = n_estimators
+        self.gating = gating
+        self.gating_bias = gating_bias
+        self.base_model = base_model
+        self.base_variance = base_variance
+        self.bias_range = bias_range
+        self.bias_variance = bias_variance
+        self.learning_rate = learning_rate
+        self.step = step
+        self.projection = projection
+        self.barrier = barrier
+        self.weight_range = weight_range
+        self.min_variance = min_variance
+        self.max_variance = max_variance
+        self.aggregation = aggregation
+        self.covariance = covariance
+        self.standardize = standardize
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    # Learning ------------------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn a table from scratch, whatever was learnt before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+        y : array-like of shape (n,) or (n, outputs)
+        """
+        self._check_parameters()
+        rows, targets = self._check_rows(X, y, reset=True)
+        learner = Learner(self._settings(rows.shape[1], targets))
+        with self._threads() as threads, self._progress(rows.shape[0] * self.epochs) as progress:
+            learner.fit(rows, _columns(targets), self.epochs, self.shuffle, threads, progress)
+        self._keep(learner, targets)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn rows once, in their order, going on from what is known.
+
+        It makes no difference how rows are cut into calls.
+        """
+        self._stream(X, y, record=False)
+        return self
+
+    def prequential(self, X: ArrayLike, y: ArrayLike) -> Distribution:
+        """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
+        return _mixture(self._stream(X, y, record=True), self.n_outputs_)
+
+    def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
+        """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
+        if not hasattr(self, "learner_"):
+            names, values = (list(x), list(x.values())) if isinstance(x, Mapping) else (None, x)
+            self.partial_fit(np.array(values, np.float64)[None], np.asarray(y, np.float64)[None])
+            if names is not None:
+                self.feature_names_in_ = np.asarray(names, dtype=object)
+            return self
+        row, target = self._one(x), np.array(y, np.float64, ndmin=2)
+        if target.shape != (1, self.n_outputs_):
+            raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
+        if not within(target, constants.MAX_MAGNITUDE):
+            _refuse_bad("y", target, None)
+        self.learner_.learn_one(row, target)
+        return self
+
+    # Predicting ----------------------------------------------------------------------------------------
+
+    def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Return the predictive mean, and if asked its standard deviation or covariance.
+
+        Returns
+        -------
+        mean : (n,) or (n, outputs), as the targets were
+        std : of the same shape, with `return_std`
+        cov : (n, outputs, outputs), with `return_cov`
+        """
+        if return_std and return_cov:
+            raise ValueError("return_std and return_cov cannot both be asked for")
+        rows = self._check_rows(X)
+        with self._threads() as threads:
+            mean, std = self.learner_.moments(rows, threads)
+            if not return_cov:
+                return (self._shaped(mean), self._shaped(std)) if return_std else self._shaped(mean)
+            if self.n_outputs_ == 1:
+                return self._shaped(mean), std[:, :, None] ** 2
+            joint: Any = _mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
+            return self._shaped(mean), joint.cov
+
+    def predict_dist(self, X: ArrayLike) -> Distribution:
+        """Return the predictive distribution of each row, a mixture over neurons and networks."""
+        rows = self._check_rows(X)
+        with self._threads() as threads:
+            return _mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
+
+    def predict_one(self, x: ArrayLike | Mapping[str, float], return_std: bool = False) -> Any:
+        """Return the mean for a single row, with the least overhead: a float, or an array of outputs.
+
+        Before anything was learnt it is 0, so that a stream can predict before it learns.
+        """
+        if not hasattr(self, "learner_"):
+            return (0.0, 1.0) if return_std else 0.0
+        mean, std = self.learner_.moments_one(self._one(x))
+        if self.n_outputs_ == 1:
+            return (float(mean[0, 0]), float(std[0, 0])) if return_std else float(mean[0, 0])
+        return (mean[0], std[0]) if return_std else mean[0]
+
+    def neurons(self, X: ArrayLike) -> list[NeuronLayer]:
+        """Return every neuron's mean and variance, layer by layer; the networks' layers side by side."""
+        rows = self._check_rows(X)
+        with self._threads() as threads:
+            predictions = self.learner_.predictions(rows, threads)
+        means, covariances = _gaussians(predictions, self.n_outputs_)
+        if covariances.ndim == 5:
+            covariances = np.diagonal(covariances, axis1=3, axis2=4)
+        if self.n_outputs_ == 1:
+            means, covariances = means[..., 0], covariances[..., 0]
+        edges = np.cumsum((0, *self.learner_.settings.layer_sizes))
+        shape = (rows.shape[0], -1, *means.shape[3:])
+        return [
+            NeuronLayer(means[:, :, a:b].reshape(shape), covariances[:, :, a:b].reshape(shape))
+            for a, b in itertools.pairwise(edges)
+        ]
+
+    def explain(self, X: ArrayLike) -> Explanation:
+        """Return how much each base input and bias adds to each row's mean and precision."""
+        rows = self._check_rows(X)
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return explain(self.learner_, rows, [str(name) for name in names])
+
+    # Saving --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
+        check_is_fitted(self)
+        parameters = self.get_params()
+        parameters["random_state"] = self.learner_.settings.seed
+        names = getattr(self, "feature_names_in_", None)
+        header = {
+            "estimator": type(self).__name__,
+            "parameters": parameters,
+            "feature_names": None if names is None else [str(name) for name in names],
+            "flat_target": self._flat_target,
+        }
+        settings, arrays = self.learner_.state()
+        persistence.write(path, {**header, "learner": settings}, arrays)
+
+    @classmethod
+    def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
+        parameters = header["parameters"]
+        for name in ("layer_sizes", "weight_range"):
+            parameters[name] = tuple(parameters[name])
+        model = cls(**parameters)
+        model.learner_ = Learner.from_state(header["learner"], arrays)
+        model.n_features_in_ = model.learner_.settings.features
+        model.n_outputs_ = model.learner_.settings.outputs
+        model._flat_target = header["flat_target"]
+        if header["feature_names"] is not None:
+            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        return model
+
+    # Checks --------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        sizes = np.asarray(self.layer_sizes)
+        if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or sizes.min() < 1:
+            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+        low, high = self.weight_range
+        if not low < high:
+            raise ValueError(f"weight_range must be (low, high) with low < high, got {self.weight_range!r}")
+        if not low < 1.0 / (sizes.max() + 2) or high < 1.0:
+            raise ValueError(
+                f"weight_range must contain the initial weights and 1, got {self.weight_range!r}"
+            )
+        if not self.min_variance < self.max_variance:
+            raise ValueError(
+                f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
+            )
+        if self.base_variance is None and self.base_model != "blr":
+            raise ValueError(f'base_variance=None needs base_model="blr", got base_model={self.base_model!r}')
+
+    def _check_rows(self, X: ArrayLike, y: Any = None, reset: bool = False) -> Any:
+        """Return checked rows, and targets if there are any; nothing of the model changes on an error."""
+        if y is None:
+            check_is_fitted(self)
+            rows = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+            _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+            return rows
+        before = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
+        try:
+            rows, targets = validate_data(
+                self,
+                X,
+                y,
+                reset=reset,
+                dtype=np.float64,
+                ensure_all_finite=False,
+                multi_output=True,
+                y_numeric=True,
+            )
+            targets = np.asarray(targets, np.float64)
+            _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+            _refuse_bad("y", targets, None)
+            if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
+                raise ValueError(
+                    'base_model="coordinate" needs as many outputs as features, '
+                    f"got {_columns(targets).shape[1]} and {rows.shape[1]}"
+                )
+        except Exception:
+            for name in [name for name in vars(self) if name.endswith("_in_")]:
+                delattr(self, name)
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
+        return rows, targets
+
+    def _stream(self, X: ArrayLike, y: ArrayLike, record: bool) -> list[Predictions]:
+        """Learn rows in their order, going on or beginning."""
+        begin = not hasattr(self, "learner_")
+        if begin:
+            self._check_parameters()
+        rows, targets = self._check_rows(X, y, reset=begin)
+        if begin:
+            learner = Learner(self._settings(rows.shape[1], targets))
+        else:
+            learner = self.learner_
+            if _columns(targets).shape[1] != self.n_outputs_:
+                raise ValueError(
+                    f"y has {_columns(targets).shape[1]} outputs, but this model predicts {self.n_outputs_}"
+                )
+        with self._threads() as threads, self._progress(rows.shape[0]) as progress:
+            recorded = learner.partial_fit(rows, _columns(targets), threads, record, progress)
+        if begin:
+            self._keep(learner, targets)
+        return recorded
+
+    def _one(self, x: Any) -> FloatArray:
+        """Return a single row, checked, as an array of shape (1, features)."""
+        if isinstance(x, Mapping):
+            x = self._ordered(x)
+        row = np.array(x, np.float64, ndmin=2)
+        if row.shape != (1, self.n_features_in_):
+            raise ValueError(
+                f"x has shape {np.shape(x)}, but this model expects a 1-D array of "
+                f"{self.n_features_in_} features"
+            )
+        if not within(row, constants.MAX_MAGNITUDE):
+            _refuse_bad("x", row, getattr(self, "feature_names_in_", None))
+        return row
+
+    def _ordered(self, x: Mapping[str, float]) -> list[float]:
+        """Return a dict's values in the order of the features."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            raise ValueError("x is a dict, but this model was fitted without feature names: give a 1-D array")
+        missing, unknown = [n for n in names if n not in x], [n for n in x if n not in set(names)]
+        if missing or unknown:
+            raise ValueError(f"x lacks the features {missing} and has the unknown features {unknown}")
+        return [x[name] for name in names]
+
+    # Small parts ---------------------------------------------------------------------------------------
+
+    def _settings(self, features: int, targets: FloatArray) -> Settings:
+        names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
+        values = {name: getattr(self, name) for name in names}
+        values["layer_sizes"] = tuple(int(size) for size in self.layer_sizes)
+        values["weight_range"] = tuple(float(bound) for bound in self.weight_range)
+        if isinstance(self.random_state, Integral):
+            seed = int(self.random_state)
+        else:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Settings(**values, features=features, outputs=_columns(targets).shape[1], seed=seed)
+
+    def _keep(self, learner: Learner, targets: FloatArray) -> None:
+        self.learner_ = learner
+        self.n_outputs_ = learner.settings.outputs
+        self._flat_target = targets.ndim == 1
+
+    def _shaped(self, values: FloatArray) -> FloatArray:
+        """Return (n, outputs) values in the shape that the targets had."""
+        return values[:, 0] if self._flat_target else values
+
+    def _threads(self) -> Threads:
+        return Threads(joblib.effective_n_jobs(self.n_jobs))
+
+    @contextmanager
+    def _progress(self, rows: int) -> Iterator[Callable[[int], object]]:
+        """Give a function that is told how many rows were learnt, and shows them if `verbose`."""
+        if not self.verbose:
+            yield lambda _: None
+            return
+        from rich.progress import Progress
+
+        with Progress() as bar:
+            task = bar.add_task("learning", total=rows)
+            yield lambda learnt: bar.advance(task, learnt)
+
+
+def _columns(targets: FloatArray) -> FloatArray:
+    """Return targets as a matrix."""
+    return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)
+
+
+def _refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:
+    """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one."""
+    bad = ~(np.abs(values) <= constants.MAX_MAGNITUDE)
+    if not bad.any():
+        return
+    place = np.argwhere(bad)[0]
+    value = values[tuple(place)]
+    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}, which is too large"
+    where = f"row {place[0]}"
+    if place.size > 1:
+        where += f", column {place[1]}" + ("" if feature_names is None else f" ({feature_names[place[1]]!r})")
+    raise ValueError(
+        f"Input {name} contains {what}: {where}. Values must be finite numbers, at most "
+        f"{constants.MAX_MAGNITUDE:g} in size; nothing was learnt"
+    )
+
+
+def _gaussians(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray]:
+    """Return all components' means [n, E, N, D] and variances [n, E, N, D] or covariances [n, E, N, D, D]."""
+    values = predictions.components.outputs.astype(np.float64)
+    shape = (-1, 1, 1, outputs)
+    scales = predictions.scales.reshape(shape)
+    means = predictions.shifts.reshape(shape) + scales * values[..., :outputs]
+    precisions = values[..., outputs:]
+    if precisions.shape[-1] in (1, outputs):
+        return means, scales**2 / precisions
+    matrices = np.linalg.inv(precisions.reshape(*precisions.shape[:-1], outputs, outputs))
+    return means, matrices * scales[..., None] * scales[..., None, :]
+
+
+def _mixture(predictions: list[Predictions], outputs: int) -> Distribution:
+    """Join what all neurons of all networks predict into one mixture for each row."""
+    parts = [_gaussians(some, outputs) for some in predictions]
+    means = np.concatenate([mean for mean, _ in parts])
+    covariances = np.concatenate([covariance for _, covariance in parts])
+    rows, networks, neurons = means.shape[:3]
+    all_weights = [some.components.weights for some in predictions]
+    # one vector of weights for all rows, unless the rows were learnt in between
+    weights = np.concatenate(all_weights) if all_weights[0].ndim == 3 else all_weights[0]
+    weights = weights.reshape(*weights.shape[:-2], networks * neurons) / networks
+    means = means.reshape(rows, networks * neurons, outputs)
+    covariances = covariances.reshape(rows, networks * neurons, *covariances.shape[3:])
+    if weights.ndim == 1 and not weights.all():
+        believed = weights > 0
+        weights, means, covariances = weights[believed], means[:, believed], covariances[:, believed]
+    if outputs == 1:
+        return GaussianMixture(weights, means[..., 0], np.sqrt(covariances[..., 0]))
+    return MultivariateGaussianMixture(weights, means, covariances)
