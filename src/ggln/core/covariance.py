@@ -1,7 +1,8 @@
 """What a structure of the covariance provides, for neurons of several outputs.
 
 Each function works on the natural parameters, or on the prediction, of one neuron. `isotropic`,
-`diagonal` and `full` implement them; `multivariate` has the loops over inputs, rows and neurons, which they share.
+`diagonal` and `full` implement them; `multivariate` has the loops over inputs, rows and neurons, which they
+share.
 """
 
 from ggln.core.jit import Protocol

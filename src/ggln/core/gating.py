@@ -41,7 +41,8 @@ def sample_offsets(projections: FloatArray, gating_bias: float | str, rng: np.ra
     """
     rows, gates = projections.shape
     if gating_bias != "data":
-        return rng.standard_normal(gates) * float(gating_bias)
+        offsets: FloatArray = float(gating_bias) * rng.standard_normal(gates)
+        return offsets
     chosen = rng.random(gates)
     if rows == 0:
         return np.zeros(gates)
