@@ -28,6 +28,14 @@ from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 from ggln.explain import Explanation, explain
 
 FloatArray = NDArray[np.float64]
+SCALE = Interval(Real, 1e-9, 1e9, closed="both")
+"""Settings with the meaning of a scale: the kernels square them in single precision, which ends at 1e38."""
+RATE = Interval(Real, 0, 1e9, closed="right")
+
+ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
+"""How rows are brought into the core. The order in memory is the order of summation: in another one, a data
+frame would give other last bits than an array. What is not finite is looked for here, to say where."""
+
 Distribution = GaussianMixture | MultivariateGaussianMixture
 
 
@@ -120,22 +128,26 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         "gating": [StrOptions(set(SAMPLERS))],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "base_model": [StrOptions(set(BASE_MODELS))],
-        "base_variance": [Interval(Real, 0, None, closed="neither"), None],
-        "bias_range": [Interval(Real, 0, None, closed="neither")],
-        "bias_variance": [Interval(Real, 0, None, closed="neither")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "base_variance": [SCALE, None],
+        "bias_range": [SCALE],
+        "bias_variance": [SCALE],
+        "learning_rate": [RATE],
         "step": [StrOptions({"capped", "ogd"})],
         "projection": [StrOptions({"clip", "exact", "log_barrier"})],
-        "barrier": [Interval(Real, 0, None, closed="neither")],
+        "barrier": [RATE],
         "weight_range": ["array-like"],
-        "min_variance": [Interval(Real, 0, None, closed="neither")],
-        "max_variance": [Interval(Real, 0, None, closed="neither")],
+        "min_variance": [SCALE],
+        "max_variance": [SCALE],
         "aggregation": [StrOptions({"switching", "last"})],
         "covariance": [StrOptions(set(COVARIANCES))],
         "standardize": ["boolean", StrOptions({"inputs"})],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
+        "n_jobs": [
+            None,
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+        ],
         "verbose": ["verbose"],
     }
 
@@ -143,9 +155,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         self,
         layer_sizes: Sequence[int] = (32,) * 12,
         context_dim: int = 6,
-        epochs: int = 40,
+        epochs: int = 10,
         n_estimators: int = 4,
-        gating: str = "axis",
+        gating: str = "mixed",
         gating_bias: float | str = "data",
         base_model: str = "feature",
         base_variance: float | None = 1.0,
@@ -207,10 +219,11 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,) or (n, outputs)
         """
         self._check_parameters()
-        rows, targets = self._check_rows(X, y, reset=True)
-        learner = Learner(self._settings(rows.shape[1], targets))
-        with self._threads() as threads, self._progress(rows.shape[0] * self.epochs) as progress:
-            learner.fit(rows, _columns(targets), self.epochs, self.shuffle, threads, progress)
+        with self._unchanged_on_error():
+            rows, targets = self._check_table(X, y, reset=True)
+            learner = Learner(self._settings(rows.shape[1], targets))
+            with self._threads() as threads, self._progress(rows.shape[0] * self.epochs) as progress:
+                learner.fit(rows, _columns(targets), self.epochs, self.shuffle, threads, progress)
         self._keep(learner, targets)
         return self
 
@@ -230,7 +243,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         if not hasattr(self, "learner_"):
             names, values = (list(x), list(x.values())) if isinstance(x, Mapping) else (None, x)
-            self.partial_fit(np.array(values, np.float64)[None], np.asarray(y, np.float64)[None])
+            row = np.array(values, np.float64)[None]
+            _refuse_bad("x", row, names)
+            self.partial_fit(row, np.asarray(y, np.float64)[None])
             if names is not None:
                 self.feature_names_in_ = np.asarray(names, dtype=object)
             return self
@@ -317,7 +332,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         header = {
             "estimator": type(self).__name__,
             "parameters": parameters,
-            "feature_names": None if names is None else [str(name) for name in names],
+            "feature_names": None if names is None else list(names),
             "flat_target": self._flat_target,
         }
         settings, arrays = self.learner_.state()
@@ -341,13 +356,13 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         self._validate_params()
-        sizes = np.asarray(self.layer_sizes)
-        if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or sizes.min() < 1:
+        sizes = list(self.layer_sizes)
+        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
             raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
-        low, high = self.weight_range
-        if not low < high:
-            raise ValueError(f"weight_range must be (low, high) with low < high, got {self.weight_range!r}")
-        if not low < 1.0 / (sizes.max() + 2) or high < 1.0:
+        bounds = list(self.weight_range)
+        if len(bounds) != 2 or not all(isinstance(bound, Real) and abs(bound) <= 1e9 for bound in bounds):
+            raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
+        if not bounds[0] < 1.0 / (max(sizes) + 2) or bounds[1] < 1.0:
             raise ValueError(
                 f"weight_range must contain the initial weights and 1, got {self.weight_range!r}"
             )
@@ -358,57 +373,63 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         if self.base_variance is None and self.base_model != "blr":
             raise ValueError(f'base_variance=None needs base_model="blr", got base_model={self.base_model!r}')
 
-    def _check_rows(self, X: ArrayLike, y: Any = None, reset: bool = False) -> Any:
-        """Return checked rows, and targets if there are any; nothing of the model changes on an error."""
-        if y is None:
-            check_is_fitted(self)
-            rows = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-            _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
-            return rows
+    def _check_rows(self, X: ArrayLike) -> FloatArray:
+        """Return checked rows to predict."""
+        check_is_fitted(self)
+        rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
+        _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        return rows
+
+    def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
+        """Return checked rows and targets to learn."""
+        rows, targets = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            multi_output=True,
+            y_numeric=True,
+            **ROWS,
+        )
+        targets = np.asarray(targets, np.float64)
+        _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        _refuse_bad("y", targets, None)
+        if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
+            raise ValueError(
+                'base_model="coordinate" needs as many outputs as features, '
+                f"got {_columns(targets).shape[1]} and {rows.shape[1]}"
+            )
+        return rows, targets
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Take back what scikit-learn noted about the features, if anything goes wrong within."""
         before = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
         try:
-            rows, targets = validate_data(
-                self,
-                X,
-                y,
-                reset=reset,
-                dtype=np.float64,
-                ensure_all_finite=False,
-                multi_output=True,
-                y_numeric=True,
-            )
-            targets = np.asarray(targets, np.float64)
-            _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
-            _refuse_bad("y", targets, None)
-            if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
-                raise ValueError(
-                    'base_model="coordinate" needs as many outputs as features, '
-                    f"got {_columns(targets).shape[1]} and {rows.shape[1]}"
-                )
-        except Exception:
+            yield
+        except BaseException:
             for name in [name for name in vars(self) if name.endswith("_in_")]:
                 delattr(self, name)
             for name, value in before.items():
                 setattr(self, name, value)
             raise
-        return rows, targets
 
     def _stream(self, X: ArrayLike, y: ArrayLike, record: bool) -> list[Predictions]:
         """Learn rows in their order, going on or beginning."""
         begin = not hasattr(self, "learner_")
         if begin:
             self._check_parameters()
-        rows, targets = self._check_rows(X, y, reset=begin)
-        if begin:
-            learner = Learner(self._settings(rows.shape[1], targets))
-        else:
-            learner = self.learner_
-            if _columns(targets).shape[1] != self.n_outputs_:
-                raise ValueError(
-                    f"y has {_columns(targets).shape[1]} outputs, but this model predicts {self.n_outputs_}"
-                )
-        with self._threads() as threads, self._progress(rows.shape[0]) as progress:
-            recorded = learner.partial_fit(rows, _columns(targets), threads, record, progress)
+        with self._unchanged_on_error():
+            rows, targets = self._check_table(X, y, reset=begin)
+            if begin:
+                learner = Learner(self._settings(rows.shape[1], targets))
+            else:
+                learner = self.learner_
+                outputs = _columns(targets).shape[1]
+                if outputs != self.n_outputs_:
+                    raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
+            with self._threads() as threads, self._progress(rows.shape[0]) as progress:
+                recorded = learner.partial_fit(rows, _columns(targets), threads, record, progress)
         if begin:
             self._keep(learner, targets)
         return recorded
@@ -444,6 +465,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         values = {name: getattr(self, name) for name in names}
         values["layer_sizes"] = tuple(int(size) for size in self.layer_sizes)
         values["weight_range"] = tuple(float(bound) for bound in self.weight_range)
+        if not isinstance(self.standardize, str):
+            values["standardize"] = bool(self.standardize)  # also of NumPy's booleans
         if isinstance(self.random_state, Integral):
             seed = int(self.random_state)
         else:

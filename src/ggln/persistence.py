@@ -4,7 +4,7 @@ import hashlib
 import importlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,20 +34,31 @@ def digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a model file. A crash at any moment leaves either the old file or the new one."""
-    text = json.dumps({"format": FORMAT, **header}, sort_keys=True)
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    content = save(arrays, metadata={HEADER: text, "sha256": digest(text, arrays)})
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {os.fspath(target.parent)!r} to save the model in")
+    text = json.dumps({"format": FORMAT, **header}, sort_keys=True, default=_plain)
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    # a single entry: safetensors writes several in random order, and equal models shall be equal files
+    content = save(arrays, metadata={HEADER: f"{digest(text, arrays)} {text}"})
+    # not `tempfile`, which denies all other users to read what it creates
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy's numbers and arrays, which parameters may be, into what JSON knows."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a model file cannot hold {value!r}")
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -60,10 +71,10 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
             arrays: Arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{os.fspath(path)!r} is not a ggln model file, or is damaged: {error}") from error
-    text = metadata.get(HEADER)
-    if text is None:
+    if HEADER not in metadata:
         raise ValueError(f"{os.fspath(path)!r} is a safetensors file, but not a ggln model")
-    if digest(text, arrays) != metadata.get("sha256"):
+    checksum, _, text = metadata[HEADER].partition(" ")
+    if digest(text, arrays) != checksum:
         raise ValueError(f"{os.fspath(path)!r} is damaged: its checksum does not match its content")
     header: dict[str, Any] = json.loads(text)
     if header["format"] > FORMAT:

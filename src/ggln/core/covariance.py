@@ -51,6 +51,10 @@ def add_moments(kind, natural, moments):
     """Add one input's share of the sums that `respond` needs for the trace # OUT."""
 
 
+def marginals(kind, output, mean, variance):
+    """Write each output's mean and variance of a prediction # OUT. output: [P]; mean, variance: [D]."""
+
+
 def log_determinant(kind, output):
     """Log |P| of a prediction, in double precision."""
 
@@ -68,3 +72,4 @@ ToNatural, AddIsotropic, IsotropicPart = (
 )
 CountBiases, WriteBias, AddMoments = Protocol(count_biases), Protocol(write_bias), Protocol(add_moments)
 LogDeterminant, SquaredDistance = Protocol(log_determinant), Protocol(squared_distance)
+Marginals = Protocol(marginals)

@@ -4,8 +4,8 @@ A gate of a neuron is the half-space z . v >= b. An axis-aligned gate looks at o
 stored as the feature's number; a general one as a number past the features, pointing at its normal.
 The s bits of a neuron's gates, the first the lowest, are the index of its context.
 
-Projections are summed feature by feature in double precision with IEEE semantics, so that a bit cannot
-depend on how rows are blocked, and the NumPy twin finds exactly the same contexts.
+Projections are summed feature by feature in double precision, with the rounding of each step fixed, so that a
+bit cannot depend on how rows are blocked.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.constants import GATING_ROWS
-from ggln.core.jit import exact_kernel
+from ggln.core.jit import exact_kernel, fused_multiply_add
 
 FloatArray = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def sample_offsets(projections: FloatArray, gating_bias: float | str, rng: np.ra
     """
     rows, gates = projections.shape
     if gating_bias != "data":
-        offsets: FloatArray = float(gating_bias) * rng.standard_normal(gates)
+        offsets: FloatArray = float(gating_bias) * rng.standard_normal((gates,))
         return offsets
     chosen = rng.random(gates)
     if rows == 0:
@@ -94,7 +94,8 @@ SAMPLERS: dict[str, Sampler] = {"sphere": sample_sphere, "axis": sample_axis, "m
 def project(normal: Any, transposed: Any, count: Any, projections: Any) -> None:
     """Write z . v of `count` rows into `projections` # OUT, summed in the order of the features.
 
-    normal: [d]; transposed: [d, GATING_ROWS]. Four features at a time save three in four stores.
+    normal: [d]; transposed: [d, GATING_ROWS]. Four features at a time save three in four stores. Products
+    and sums are fused explicitly: left to the compiler, vector and scalar code might round differently.
     """
     whole = normal.size - normal.size % 4
     for i in range(count):
@@ -102,13 +103,13 @@ def project(normal: Any, transposed: Any, count: Any, projections: Any) -> None:
     for f in range(0, whole, 4):
         a, b, c, d = normal[f], normal[f + 1], normal[f + 2], normal[f + 3]
         for i in range(count):
-            total = projections[i] + a * transposed[f, i]
-            total = total + b * transposed[f + 1, i]
-            total = total + c * transposed[f + 2, i]
-            projections[i] = total + d * transposed[f + 3, i]
+            total = fused_multiply_add(a, transposed[f, i], projections[i])
+            total = fused_multiply_add(b, transposed[f + 1, i], total)
+            total = fused_multiply_add(c, transposed[f + 2, i], total)
+            projections[i] = fused_multiply_add(d, transposed[f + 3, i], total)
     for f in range(whole, normal.size):
         for i in range(count):
-            projections[i] += normal[f] * transposed[f, i]
+            projections[i] = fused_multiply_add(normal[f], transposed[f, i], projections[i])
 
 
 @exact_kernel

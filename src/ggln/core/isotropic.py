@@ -12,13 +12,13 @@ from ggln.core.covariance import (
     CountConstraints,
     IsotropicPart,
     LogDeterminant,
+    Marginals,
     Predict,
     Respond,
     SquaredDistance,
     ToNatural,
     WriteBias,
 )
-from ggln.core.neuron import Marginals
 from ggln.core.projection import clip
 
 

@@ -83,3 +83,14 @@ def prefetch(_typing_context: Any, array: Any, position: Any) -> Any:
         return context.get_dummy_value()
 
     return signature, generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fused_multiply_add(_typing_context: Any, x: Any, y: Any, z: Any) -> Any:
+    """X * y + z in double precision, rounded once: the same in vector and in scalar code."""
+    double = types.float64
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return double(double, double, double), generate

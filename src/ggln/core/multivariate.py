@@ -20,6 +20,7 @@ from ggln.core.covariance import (
     count_constraints,
     isotropic_part,
     log_determinant,
+    marginals,
     predict,
     respond,
     squared_distance,
@@ -30,8 +31,8 @@ from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
 from ggln.core.isotropic import Isotropic
 from ggln.core.jit import Protocol, fast_kernel
-from ggln.core.neuron import Energies, Infer, Learn, Send, SendBase
-from ggln.core.projection import Clip, Exact, LogBarrier, move, repair
+from ggln.core.neuron import AddMoments, Energies, Infer, Learn, Send, SendBase
+from ggln.core.projection import Clip, Exact, LogBarrier, move, repair, settle
 from ggln.core.univariate import weights_at
 
 
@@ -209,7 +210,10 @@ def _mend(projection, kind, limits, layer, row, messages, t, natural, constraint
             targets[count] = bounds[k] - layer.prior * initial
             lengths[count] = (rows[count] * rows[count]).sum()
             count += 1
-    repair(projection, row, rows[:count], targets[:count], lengths[:count], layer.prior)
+    if count > 0:
+        repair(projection, row, rows[:count], targets[:count], lengths[:count], layer.prior)
+    else:
+        settle(projection, row, layer.prior)
 
 
 def _learn(
@@ -253,9 +257,20 @@ def _energies(kind, outputs, target, energy, scale):
         scale[k] = 1.0
 
 
+def _add_output_moments(kind, outputs, weights, mean, second):
+    one_mean, variance = np.empty(kind.outputs), np.empty(kind.outputs)
+    for k in range(weights.size):
+        if weights[k] > 0.0:
+            marginals(kind, outputs[k], one_mean, variance)
+            for d in range(kind.outputs):
+                mean[d] += weights[k] * one_mean[d]
+                second[d] += weights[k] * (variance[d] + one_mean[d] * one_mean[d])
+
+
 for _kind in (Isotropic, Diagonal, Full):
     SendBase.register(_kind)(_send_base)
     Send.register(_kind)(_send)
     Learn.register(_kind)(_learn)
     Infer.register(_kind)(_infer)
     Energies.register(_kind)(_energies)
+    AddMoments.register(_kind)(_add_output_moments)

@@ -24,7 +24,18 @@ from ggln.core.gating import contexts
 from ggln.core.isotropic import Isotropic
 from ggln.core.jit import exact_kernel, fast_kernel
 from ggln.core.multivariate import sizes
-from ggln.core.neuron import Layer, Limits, Messages, Step, energies, infer, learn, marginals, send, send_base
+from ggln.core.neuron import (
+    Layer,
+    Limits,
+    Messages,
+    Step,
+    add_moments,
+    energies,
+    infer,
+    learn,
+    send,
+    send_base,
+)
 from ggln.core.switching import switch
 from ggln.core.univariate import Univariate
 
@@ -211,14 +222,8 @@ def start_block(base, network, side, rows, targets, learn_base, work):
 @fast_kernel
 def aggregate(kind, weights, work, rows, mean, second):
     """Add a network's weighted means and second moments to mean and second # OUT, [T, D] each."""
-    one_mean, variance = np.empty(mean.shape[1]), np.empty(mean.shape[1])
     for t in range(rows):
-        for k in range(weights.size):
-            if weights[k] > 0.0:
-                marginals(kind, work.outputs[t, k], one_mean, variance)
-                for d in range(mean.shape[1]):
-                    mean[t, d] += weights[k] * one_mean[d]
-                    second[t, d] += weights[k] * (variance[d] + one_mean[d] * one_mean[d])
+        add_moments(kind, work.outputs[t], weights, mean[t], second[t])
 
 
 @fast_kernel

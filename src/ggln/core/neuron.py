@@ -89,8 +89,11 @@ def energies(kind, outputs, target, energy, scale):
     """
 
 
-def marginals(kind, output, mean, variance):
-    """Write each output's mean and variance of one prediction # OUT. output: [P]; mean, variance: [D]."""
+def add_moments(kind, outputs, weights, mean, second):
+    """Add the neurons' weighted means and second moments to mean and second # OUT.
+
+    outputs: [N, P]; weights: [N]; mean, second: [D].
+    """
 
 
 SendBase = Protocol(send_base)
@@ -98,4 +101,4 @@ Send = Protocol(send)
 Learn = Protocol(learn)
 Infer = Protocol(infer)
 Energies = Protocol(energies)
-Marginals = Protocol(marginals)
+AddMoments = Protocol(add_moments)

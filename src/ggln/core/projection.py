@@ -53,7 +53,12 @@ def repair(projection, row, rows, targets, lengths, prior):
     """
 
 
+def settle(projection, row, prior):
+    """As `repair`, for a row # OUT that violates at most bounds of single weights."""
+
+
 Move = Protocol(move)
+Settle = Protocol(settle)
 Repair = Protocol(repair)
 
 
@@ -80,6 +85,17 @@ def _move_barrier(projection, value, change, prior, rate, floor):
     above, below = max(value - low, floor * prior), max(high - value, floor * prior)
     push = rate * projection.strength * (below - above) / (above * below)
     return clip(value - change + push, low, high)
+
+
+@Settle.register(Exact)
+def _settle_exact(projection, row, prior):
+    for j in range(row.size):
+        row[j] = clip(row[j], projection.low - prior, projection.high - prior)
+
+
+@Settle.register(LogBarrier)
+def _settle_barrier(projection, row, prior):
+    pass  # `move` has clipped
 
 
 @Repair.register(Exact)

@@ -12,8 +12,8 @@ import numpy as np
 
 from ggln.core.constants import CACHE_LINE, LANES, TILE
 from ggln.core.jit import Protocol, fast_kernel, prefetch
-from ggln.core.neuron import Energies, Infer, Learn, Marginals, Send, SendBase
-from ggln.core.projection import Clip, Exact, LogBarrier, clip, move, repair
+from ggln.core.neuron import AddMoments, Energies, Infer, Learn, Send, SendBase
+from ggln.core.projection import Clip, Exact, LogBarrier, clip, move, repair, settle
 
 PRECISION, WEIGHTED = 0, 1  # lines of the messages: a and b
 MEAN, OUT_PRECISION = 0, 1  # columns of the outputs
@@ -91,23 +91,28 @@ def _no_mending(projection, row, a, b, sums, moments, prior, limits):
 @Mend.register(LogBarrier)
 def _mend(projection, row, a, b, sums, moments, prior, limits):
     total, weighted = product(row, a, b, sums, prior)
-    edge, zero = limits.mean_range, limits.one - limits.one
+    edge = limits.mean_range
+    precise, vague = total > limits.max_precision, total < limits.min_precision
+    high, low = weighted > edge * total, weighted < -edge * total
+    if not (precise or vague or high or low):
+        settle(projection, row, prior)
+        return
     rows = np.empty((2, row.size), row.dtype)
     targets, lengths = np.empty(2, row.dtype), np.empty(2, row.dtype)
     count = 0
-    if total > limits.max_precision or total < limits.min_precision:
-        sign = limits.one if total > limits.max_precision else -limits.one
-        bound = limits.max_precision if total > limits.max_precision else limits.min_precision
+    if precise or vague:
+        sign = limits.one if precise else -limits.one
+        bound = limits.max_precision if precise else limits.min_precision
         for j in range(row.size):
             rows[count, j] = sign * a[j]
         targets[count] = sign * (bound - prior * sums[0])
         lengths[count] = moments[0]
         count += 1
-    if weighted > edge * total or weighted < -edge * total:
-        sign = limits.one if weighted > edge * total else -limits.one
+    if high or low:
+        sign = limits.one if high else -limits.one
         for j in range(row.size):
             rows[count, j] = sign * b[j] - edge * a[j]
-        targets[count] = zero - prior * (sign * sums[1] - edge * sums[0])
+        targets[count] = prior * (edge * sums[0] - sign * sums[1])
         lengths[count] = moments[2] - sign * edge * (moments[1] + moments[1]) + edge * edge * moments[0]
         count += 1
     repair(projection, row, rows[:count], targets[:count], lengths[:count], prior)
@@ -118,6 +123,15 @@ def weights_at(pool, slot, size):
     """Return the row of `size` weights that starts at `slot`, as a view."""
     start = np.int64(slot) * LANES
     return pool[start : start + size]
+
+
+@fast_kernel
+def fetch_tile(pool, slots, column, size, k):
+    """Bring the rows that a tile needs next towards the cache, while it computes."""
+    for i in range(TILE):
+        ahead = np.int64(slots[k + i, column]) * LANES
+        for j in range(0, size, CACHE_LINE):
+            prefetch(pool, ahead + j)
 
 
 @fast_kernel
@@ -172,10 +186,7 @@ def learn_tile(projection, limits, step, layer, pool, slots, columns, messages, 
     for t in range(columns.size):
         column = columns[t]
         if t + 1 < columns.size:
-            for i in range(TILE):
-                ahead = np.int64(slots[k + i, columns[t + 1]]) * LANES
-                for j in range(0, layer.stride, CACHE_LINE):
-                    prefetch(pool, ahead + j)
+            fetch_tile(pool, slots, columns[t + 1], layer.stride, k)
         row0 = weights_at(pool, slots[k, column], layer.stride)
         row1 = weights_at(pool, slots[k + 1, column], layer.stride)
         row2 = weights_at(pool, slots[k + 2, column], layer.stride)
@@ -233,6 +244,8 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
             a, b, sums = messages.dense[t, PRECISION], messages.dense[t, WEIGHTED], messages.sums[t]
             row0 = weights_at(pool, slots[k, column], layer.stride)
             if k < tiled:
+                if t + 1 < columns.size:
+                    fetch_tile(pool, slots, columns[t + 1], layer.stride, k)
                 row1 = weights_at(pool, slots[k + 1, column], layer.stride)
                 row2 = weights_at(pool, slots[k + 2, column], layer.stride)
                 row3 = weights_at(pool, slots[k + 3, column], layer.stride)
@@ -297,7 +310,12 @@ def _energies(kind, outputs, target, energy, scale):
         scale[k] = np.sqrt(precision)
 
 
-@Marginals.register(Univariate)
-def _marginals(kind, output, mean, variance):
-    mean[0] = output[MEAN]
-    variance[0] = 1.0 / np.float64(output[OUT_PRECISION])
+@AddMoments.register(Univariate)
+def _add_moments(kind, outputs, weights, mean, second):
+    first = square = 0.0
+    for k in range(weights.size):
+        value, precision = np.float64(outputs[k, MEAN]), np.float64(outputs[k, OUT_PRECISION])
+        first += weights[k] * value
+        square += weights[k] * (1.0 / precision + value * value)
+    mean[0] += first
+    second[0] += square

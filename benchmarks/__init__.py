@@ -1,0 +1,1 @@
+"""Benchmarks: deterministic workloads, and ratios of things measured side by side in one run."""

@@ -1,0 +1,1 @@
+"""Pictures, drawn from results and fitted models; nothing here trains."""

@@ -1,0 +1,46 @@
+"""The heteroskedastic example (Figure 1C), from the results of `ggln reproduce hetero`."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ggln.plots.style import BLUE, GREY, ORANGE
+
+NORMAL_95 = 1.6449  # the band of a Gaussian that holds nine in ten
+
+
+def draw(results: dict[str, Any]) -> Figure:
+    """Draw the best neuron of the first, the middle and the last layer, and the network's output."""
+    neurons = results["neurons"]
+    shown = [neurons[0], neurons[len(neurons) // 2], neurons[-1]]
+    figure = Figure(figsize=(11, 3.2), layout="constrained")
+    panels = figure.subplots(1, 4, sharex=True, sharey=True)
+    for axes, neuron in zip(panels, shown, strict=False):
+        mean, std = np.array(neuron["mean"]), np.array(neuron["std"])
+        band(axes, results, mean, mean - NORMAL_95 * std, mean + NORMAL_95 * std)
+        axes.set_title(f"layer {neuron['layer']}, its best neuron\nNLL {neuron['nll']:.3f}")
+    band(panels[3], results, results["mean"], results["lower"], results["upper"])
+    panels[3].set_title(f"network\nNLL {results['nll']:.3f} (the truth {results['nll_of_the_truth']:.3f})")
+    panels[0].set_ylabel("y")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def band(axes: Axes, results: dict[str, Any], mean: Any, lower: Any, upper: Any) -> None:
+    """Draw a prediction with its 90 % band over the truth and some of the samples."""
+    x, truth, spread = results["x"], np.array(results["true_mean"]), np.array(results["true_std"])
+    axes.scatter(
+        results["sample_x"], results["sample_y"], s=3, color=GREY, alpha=0.4, linewidths=0, label="samples"
+    )
+    axes.fill_between(x, lower, upper, color=BLUE, alpha=0.25, linewidth=0, label="90 % predicted")
+    axes.plot(x, mean, color=BLUE, label="predicted mean")
+    axes.plot(x, truth, color=ORANGE, label="true mean")
+    for sign in (-1, 1):
+        label = "true 90 %" if sign == 1 else None
+        axes.plot(
+            x, truth + sign * NORMAL_95 * spread, color=ORANGE, linestyle="--", linewidth=1, label=label
+        )
+    axes.set(xlabel="x", ylim=(-7.5, 5.5))
