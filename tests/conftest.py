@@ -1,4 +1,4 @@
-"""How property-based tests run: no deadline, since a first call compiles, and the same examples on every CI run."""
+"""How property-based tests run: no deadline, since first calls compile; the same examples on every CI run."""
 
 from __future__ import annotations
 

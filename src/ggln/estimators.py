@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ggln import persistence
 from ggln.core import constants
@@ -382,16 +382,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and targets to learn."""
-        rows, targets = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            multi_output=True,
-            y_numeric=True,
-            **ROWS,
-        )
-        targets = np.asarray(targets, np.float64)
+        separately = ROWS, {**ROWS, "ensure_2d": False}
+        rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
+        check_consistent_length(rows, targets)
         _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         _refuse_bad("y", targets, None)
         if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:

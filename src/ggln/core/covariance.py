@@ -51,6 +51,10 @@ def add_moments(kind, natural, moments):
     """Add one input's share of the sums that `respond` needs for the trace # OUT."""
 
 
+def add_hot(kind, axis, precision, weighted, sums, moments):
+    """Add a one-hot input's natural parameters to `sums`, and its share to `moments` # OUT, in O(1)."""
+
+
 def marginals(kind, output, mean, variance):
     """Write each output's mean and variance of a prediction # OUT. output: [P]; mean, variance: [D]."""
 
@@ -73,3 +77,4 @@ ToNatural, AddIsotropic, IsotropicPart = (
 CountBiases, WriteBias, AddMoments = Protocol(count_biases), Protocol(write_bias), Protocol(add_moments)
 LogDeterminant, SquaredDistance = Protocol(log_determinant), Protocol(squared_distance)
 Marginals = Protocol(marginals)
+AddHot = Protocol(add_hot)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ggln.core.constants import BIAS_LEAK
 from ggln.core.covariance import (
+    AddHot,
     AddIsotropic,
     AddMoments,
     Constrain,
@@ -116,6 +117,11 @@ def _add_moments_diagonal(kind, natural, moments):
         moments[3 * d] += a * a
         moments[3 * d + 1] += a * b
         moments[3 * d + 2] += b * b
+
+
+@AddHot.register(Diagonal)
+def _add_hot_diagonal(kind, axis, precision, weighted, sums, moments):
+    pass  # this kind has no one-hot inputs
 
 
 @LogDeterminant.register(Diagonal)

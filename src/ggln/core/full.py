@@ -6,6 +6,7 @@ import numpy as np
 
 from ggln.core.constants import BIAS_LEAK
 from ggln.core.covariance import (
+    AddHot,
     AddIsotropic,
     AddMoments,
     Constrain,
@@ -162,6 +163,11 @@ def _add_moments_full(kind, natural, moments):
             moments[2 + d] += p * natural[size * size + e]
             for k in range(size):
                 moments[2 + size + size * d + k] += p * natural[size * e + k]
+
+
+@AddHot.register(Full)
+def _add_hot_full(kind, axis, precision, weighted, sums, moments):
+    pass  # this kind has no one-hot inputs
 
 
 @LogDeterminant.register(Full)

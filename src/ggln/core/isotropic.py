@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.core.covariance import (
+    AddHot,
     AddIsotropic,
     AddMoments,
     Constrain,
@@ -103,6 +104,15 @@ def _add_moments_isotropic(kind, natural, moments):
     for d in range(kind.outputs):
         moments[1] += natural[1 + d] * natural[1 + d]
         moments[2 + d] += natural[0] * natural[1 + d]
+
+
+@AddHot.register(Isotropic)
+def _add_hot_isotropic(kind, axis, precision, weighted, sums, moments):
+    sums[0] += precision
+    sums[1 + axis] += weighted
+    moments[0] += precision * precision
+    moments[1] += weighted * weighted
+    moments[2 + axis] += precision * weighted
 
 
 @LogDeterminant.register(Isotropic)

@@ -13,6 +13,7 @@ are narrow along one direction and wide along the others, which lets each direct
 import numpy as np
 
 from ggln.core.covariance import (
+    add_hot,
     add_isotropic,
     add_moments,
     constrain,
@@ -68,13 +69,7 @@ def finish(kind, layer, messages, t):
             sums[f] += natural[f]
         add_moments(kind, natural, moments)
     for h in range(layer.hot):
-        for f in range(sums.size):
-            natural[f] = zero
-        add_isotropic(kind, natural, messages.hot_precision[h])
-        natural[sums.size - kind.outputs + messages.hot_axis[h]] = messages.hot[t, h]
-        for f in range(sums.size):
-            sums[f] += natural[f]
-        add_moments(kind, natural, moments)
+        add_hot(kind, messages.hot_axis[h], messages.hot_precision[h], messages.hot[t, h], sums, moments)
 
 
 @fast_kernel

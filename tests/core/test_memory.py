@@ -1,0 +1,45 @@
+"""Asking for memory before taking it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ggln.core import memory
+from ggln.core.build import Settings, build, draw_gates
+
+GIB = 2**30
+
+
+def test_too_much_is_refused_with_the_amount(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 2 * GIB)
+    with pytest.raises(MemoryError, match=re.escape("the table can need 3.5 GiB of memory, but 2.0 GiB are")):
+        memory.require(7 * GIB // 2, "the table")
+    memory.require(2 * GIB, "the table")
+
+
+def test_unknown_memory_and_small_requests_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: None)
+    memory.require(2**60, "anything")
+    monkeypatch.setattr(memory, "available", lambda: 0)
+    memory.require(memory.UNASKED - 1, "a little")
+
+
+def test_available_is_plausible() -> None:
+    there = memory.available()
+    assert there is None or 2**20 < there < 2**50
+
+
+def test_ensemble_refuses_what_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch, make_settings: Callable[..., Settings]
+) -> None:
+    settings = make_settings(layer_sizes=(200, 200), context_dim=10)
+    ensemble = build(settings, draw_gates(settings, np.empty((0, settings.features))))
+    monkeypatch.setattr(memory, "available", lambda: GIB // 4)
+    ensemble.require(1)
+    with pytest.raises(MemoryError, match=r"context_dim of 10 .* can need 0\.3 GiB"):
+        ensemble.require(10**6)  # 1024 contexts of 200 x (8 + 208) weights of 8 bytes
+    ensemble.require(100)

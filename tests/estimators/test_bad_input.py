@@ -1,0 +1,341 @@
+"""Bad input gets a sentence that says what is wrong, and changes nothing."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.exceptions import NotFittedError
+
+from ggln import GGLNRegressor
+from ggln.core import memory
+
+LEARNING = ["fit", "partial_fit", "prequential"]
+PREDICTING = ["predict", "predict_dist", "neurons", "explain"]
+
+
+@pytest.fixture
+def assert_refused(tiny, table, assert_same):
+    """Calling a method raises, and neither a fitted nor an unfitted model changes."""
+
+    def check(method, arguments, error, message, fitted_only=False, **settings):
+        model = tiny().fit(*table()).set_params(**settings)
+        before = copy.deepcopy(model)
+        with pytest.raises(error, match=message):
+            getattr(model, method)(*arguments)
+        assert_same(model, before)
+        assert vars(model).keys() == vars(before).keys()
+        assert model.n_features_in_ == 3
+        if not fitted_only:
+            new = tiny(**settings)
+            with pytest.raises(error, match=message):
+                getattr(new, method)(*arguments)
+            assert vars(new).keys() == vars(tiny()).keys()
+
+    return check
+
+
+def spoilt(array, place, value):
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+# Values ------------------------------------------------------------------------------------------------
+
+VALUES = [
+    (np.nan, "NaN"),
+    (np.inf, "infinity"),
+    (-np.inf, "infinity"),
+    (2e100, r"2e\+100, which is too large"),
+]
+
+
+@pytest.mark.parametrize(("value", "what"), VALUES)
+@pytest.mark.parametrize("method", LEARNING)
+@pytest.mark.parametrize("place", [(0, 0), (59, 2), (31, 1)])
+def test_bad_features_are_refused_with_their_place(assert_refused, table, method, value, what, place):
+    X, y = table()
+    where = f"X contains {what}: row {place[0]}, column {place[1]}"
+    assert_refused(method, (spoilt(X, place, value), y), ValueError, where)
+
+
+@pytest.mark.parametrize(("value", "what"), VALUES)
+@pytest.mark.parametrize("method", PREDICTING)
+def test_bad_features_are_not_predicted_from(assert_refused, table, method, value, what):
+    X = spoilt(table()[0], (5, 1), value)
+    assert_refused(method, (X,), ValueError, f"X contains {what}: row 5, column 1", fitted_only=True)
+
+
+@pytest.mark.parametrize(("value", "what"), VALUES)
+@pytest.mark.parametrize("method", LEARNING)
+def test_bad_targets_are_refused_with_their_place(assert_refused, table, method, value, what):
+    X, y = table()
+    assert_refused(method, (X, spoilt(y, 17, value)), ValueError, f"y contains {what}: row 17")
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_targets_of_several_outputs_are_refused_with_their_column(tiny, table, method):
+    X, Y = table(outputs=3)
+    with pytest.raises(ValueError, match="y contains NaN: row 17, column 2"):
+        getattr(tiny(), method)(X, spoilt(Y, (17, 2), np.nan))
+
+
+def test_the_largest_allowed_values_are_learnt(tiny, table, assert_sane):
+    X, y = table()
+    assert_sane(tiny().fit(X * (1e100 / abs(X).max()), y * (1e100 / abs(y).max())), X)
+
+
+# Shapes and types --------------------------------------------------------------------------------------
+
+
+def bad_tables(X, y):
+    text = np.array([["a", "b", "c"]] * 60)
+    return {
+        "1-D X": ((X[:, 0], y), ValueError, "Expected 2D array, got 1D array"),
+        "3-D X": ((X[:, :, None], y), ValueError, "dim 3"),
+        "no rows": ((X[:0], y[:0]), ValueError, r"0 sample\(s\)"),
+        "no columns": ((X[:, :0], y), ValueError, r"0 feature\(s\)|X has 0 features"),
+        "text": ((text, y), ValueError, "could not convert string to float|numeric"),
+        "text in a frame": ((pd.DataFrame(text), y), ValueError, "could not convert string to float: 'a'"),
+        "sparse": ((scipy.sparse.csr_matrix(X), y), TypeError, "[Ss]parse data was passed"),
+        "complex": ((X + 1j, y), ValueError, "Complex data not supported"),
+        "no targets": ((X, None), ValueError, "requires y to be passed"),
+        "too few targets": ((X, y[:-1]), ValueError, r"inconsistent numbers of samples: \[60, 59\]"),
+        "one target": ((X, 3.0), (ValueError, TypeError), "y|[Ss]ingleton"),
+        "3-D targets": ((X, np.zeros((60, 2, 2))), ValueError, "dim 3"),
+        "no outputs": ((X, np.zeros((60, 0))), ValueError, r"0 feature\(s\)"),
+        "text targets": ((X, text[:, 0]), ValueError, "could not convert string to float"),
+        "sparse targets": ((X, scipy.sparse.csr_matrix(y)), (TypeError, ValueError), "[Ss]parse|samples"),
+    }
+
+
+@pytest.mark.parametrize("method", LEARNING)
+@pytest.mark.parametrize("case", bad_tables(np.zeros((60, 3)), np.zeros(60)))
+def test_tables_that_are_none_are_refused(assert_refused, table, method, case):
+    assert_refused(method, *bad_tables(*table())[case])
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "prequential"])
+def test_a_stream_keeps_its_number_of_features(assert_refused, table, method):
+    X, y = table()
+    message = "X has 2 features, but GGLNRegressor is expecting 3 features"
+    assert_refused(method, (X[:, :2], y), ValueError, message, fitted_only=True)
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "prequential"])
+def test_a_stream_keeps_its_number_of_outputs(assert_refused, table, method):
+    X, Y = table(outputs=2)
+    message = "y has 2 outputs, but this model predicts 1"
+    assert_refused(method, (X, Y), ValueError, message, fitted_only=True)
+
+
+@pytest.mark.parametrize("method", PREDICTING)
+@pytest.mark.parametrize(
+    ("convert", "message"),
+    [
+        (lambda X: X[:, :2], "X has 2 features, but GGLNRegressor is expecting 3"),
+        (lambda X: X[0], "Expected 2D array, got 1D array"),
+        (lambda X: X[:0], r"0 sample\(s\)"),
+        (lambda X: X.astype(str) + "?", "could not convert string to float|numeric"),
+    ],
+)
+def test_rows_that_are_none_are_not_predicted(assert_refused, table, method, convert, message):
+    assert_refused(method, (convert(table()[0]),), ValueError, message, fitted_only=True)
+
+
+@pytest.mark.parametrize("method", PREDICTING)
+def test_nothing_is_predicted_before_fitting(tiny, table, method):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(tiny(), method)(table()[0])
+
+
+def test_an_unfitted_model_is_not_saved(tiny, tmp_path):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        tiny().save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stream_may_ask_before_it_learns(tiny):
+    assert tiny().predict_one([1.0, 2.0]) == 0.0
+    assert tiny().predict_one({"a": 1.0}, return_std=True) == (0.0, 1.0)
+
+
+def test_std_and_cov_together_are_refused(tiny, table):
+    X, y = table()
+    with pytest.raises(ValueError, match="return_std and return_cov"):
+        tiny().fit(X, y).predict(X, return_std=True, return_cov=True)
+
+
+def test_coordinates_need_as_many_outputs_as_features(assert_refused, table):
+    X, Y = table(outputs=2)
+    message = 'base_model="coordinate" needs as many outputs as features, got 2 and 3'
+    assert_refused("fit", (X, Y), ValueError, message, base_model="coordinate")
+
+
+# Single rows -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([1.0, 2.0], 0.0, r"x has shape \(2,\), but this model expects a 1-D array of 3 features"),
+        ([1.0, 2.0, 3.0, 4.0], 0.0, "expects a 1-D array of 3 features"),
+        (1.0, 0.0, "expects a 1-D array of 3 features"),
+        ([[1.0], [2.0], [3.0]], 0.0, "expects a 1-D array of 3 features"),
+        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: row 0, column 1"),
+        ([1.0, np.inf, 3.0], 0.0, "x contains infinity"),
+        ([1.0, 2.0, "three"], 0.0, "could not convert string to float"),
+        ({"a": 1.0, "b": 2.0, "c": 3.0}, 0.0, "fitted without feature names"),
+        ([1.0, 2.0, 3.0], np.nan, "y contains NaN"),
+        ([1.0, 2.0, 3.0], None, "y contains NaN"),
+        ([1.0, 2.0, 3.0], 1e101, "y contains 1e\\+101, which is too large"),
+        ([1.0, 2.0, 3.0], [1.0, 2.0], r"y has shape \(2,\), but this model predicts 1 outputs"),
+    ],
+)
+def test_bad_single_rows_are_refused(assert_refused, x, y, message):
+    assert_refused("learn_one", (x, y), ValueError, message, fitted_only=True)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: row 0, column 1"),
+        ({"a": 1.0, "b": np.nan}, 0.0, r"x contains NaN: row 0, column 1 \('b'\)"),
+        ([1.0], np.inf, "y contains infinity"),
+        ([], 0.0, r"0 feature\(s\)"),
+        ([[1.0, 2.0], [3.0, 4.0]], 0.0, "dim 3"),
+    ],
+)
+def test_a_bad_first_row_leaves_no_trace(tiny, x, y, message):
+    model = tiny()
+    with pytest.raises(ValueError, match=message):
+        model.learn_one(x, y)
+    assert vars(model).keys() == vars(tiny()).keys()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"a": 1.0, "b": 2.0}, r"lacks the features \['c'\]"),
+        ({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, r"unknown features \['d'\]"),
+        ({"a": 1.0, "b": 2.0, "c": np.nan}, r"NaN: row 0, column 2 \('c'\)"),
+    ],
+)
+def test_bad_dicts_are_refused_by_feature(tiny, table, assert_same, row, message):
+    X, y = table()
+    model = tiny().fit(pd.DataFrame(X, columns=list("abc")), y)
+    before = copy.deepcopy(model)
+    for call in (lambda: model.learn_one(row, 0.0), lambda: model.predict_one(row)):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert_same(model, before)
+
+
+# Parameters --------------------------------------------------------------------------------------------
+
+PARAMETERS = {
+    "layer_sizes": [(), 8, "8", (8, 0), (8, -1), (8.0, 1), ((8,), (1,)), ((8,), (1, 2)), None, {"a": 1}],
+    "context_dim": [-1, 17, 2.5, "6", None],
+    "epochs": [0, -1, 1.5, None],
+    "n_estimators": [0, -1, 1.5, None],
+    "gating": ["round", None, 3],
+    "gating_bias": [-0.1, np.nan, np.inf, "rows", None],
+    "base_model": ["linear", None],
+    "base_variance": [0.0, -1.0, np.nan, np.inf, 1e-300, 1e300, None, "1"],
+    "bias_range": [0.0, -5.0, np.nan, np.inf, 1e300, 1e-300, None],
+    "bias_variance": [0.0, -1.0, np.nan, np.inf, 1e300, 1e-300, None],
+    "learning_rate": [0.0, -1.0, np.nan, np.inf, 1e300, None],
+    "step": ["newton", None],
+    "projection": ["none", None],
+    "barrier": [0.0, -1.0, np.nan, np.inf, 1e300],
+    "weight_range": [
+        (0.0,),
+        (0.0, 1.0, 2.0),
+        (1.0, 0.0),
+        (0.0, np.nan),
+        (np.nan, 1.0),
+        (0.0, np.inf),
+        (0.0, 1e300),
+        (0.5, 1.0),
+        (0.0, 0.5),
+        ("a", "b"),
+        None,
+        3.0,
+    ],
+    "min_variance": [0.0, -1.0, np.nan, np.inf, 1e-300, 100.0, 200.0, None],
+    "max_variance": [0.0, -1.0, np.nan, np.inf, 1e300, 1e-2, 1e-3, None],
+    "aggregation": ["mean", None],
+    "covariance": ["spherical", None],
+    "standardize": ["targets", None, 2],
+    "shuffle": ["yes", None],
+    "random_state": [-1, 1.5, "seed", np.random.default_rng(0)],
+    "n_jobs": [0, 1.5, "all"],
+    "verbose": [-1, "loud"],
+}
+
+
+def test_every_parameter_has_its_bad_values():
+    assert PARAMETERS.keys() == GGLNRegressor().get_params().keys()
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_parameters_are_refused_by_name(tiny, table, assert_same, name, method):
+    X, y = table()
+    for value in PARAMETERS[name]:
+        new = tiny(**{name: value})
+        with pytest.raises(ValueError, match=name):
+            getattr(new, method)(X, y)
+        assert vars(new).keys() == vars(tiny()).keys()
+        model = tiny().fit(X, y).set_params(**{name: value})
+        with pytest.raises(ValueError, match=name):
+            model.fit(X[:, :2], y)
+        assert model.n_features_in_ == 3
+        assert_same(model, tiny().fit(X, y))
+
+
+# Memory ------------------------------------------------------------------------------------------------
+
+HUGE = {"context_dim": 16, "layer_sizes": (64, 64)}
+
+
+def test_more_memory_than_there_is_is_not_taken(assert_refused, table, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 2**30)
+    message = r"can need 6\.0 GiB of memory, but 1\.0 GiB are available; use a smaller context_dim"
+    X, y = table()
+    settings = {"context_dim": 16, "layer_sizes": (64,) * 6, "n_estimators": 64}
+    assert_refused("fit", (X[:, :2], y), MemoryError, message, **settings)
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "prequential"])
+def test_a_stream_that_outgrows_the_memory_stops_before_it_changes(
+    tiny, table, assert_same, monkeypatch, method
+):
+    X, y = table(rows=8000)
+    model = tiny(**HUGE, n_estimators=1).partial_fit(X[:10], y[:10])
+    before = copy.deepcopy(model)
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    with pytest.raises(MemoryError, match=r"context_dim of 16 .* can need 0\.\d GiB .* but 0\.0 GiB"):
+        getattr(model, method)(X, y)
+    assert_same(model, before)
+    new = tiny(**HUGE, n_estimators=1)
+    with pytest.raises(MemoryError):
+        getattr(new, method)(X, y)
+    assert vars(new).keys() == vars(tiny()).keys()
+
+
+def test_an_interrupted_fit_leaves_the_model_as_it_was(tiny, table, assert_same, monkeypatch):
+    X, y = table()
+    model = tiny().fit(X, y)
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ggln.core.learner.Learner.fit", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :2], y)
+    monkeypatch.undo()
+    assert model.n_features_in_ == 3
+    assert_same(model, tiny().fit(X, y))

@@ -1,0 +1,65 @@
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from ggln import __version__, cli
+from ggln.experiments import demo, hetero
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Small networks instead of the experiments' own."""
+    small = {"layer_sizes": (8, 8), "context_dim": 2, "epochs": 2, "n_estimators": 1}
+    full_demo, full_hetero = demo.run, hetero.run
+    monkeypatch.setattr(demo, "run", lambda **given: full_demo(**given, **small))
+    monkeypatch.setattr(hetero, "run", lambda rows, seed: full_hetero(rows, seed, points=21, **small))
+
+
+def test_demo_prints_a_table_and_says_where_the_plot_is(quick, tmp_path):
+    result = runner.invoke(cli.app, ["demo", "--plot", str(tmp_path / "demo.png")])
+    assert result.exit_code == 0, result.output
+    assert "GGLNRegressor" in result.output
+    assert "Bayesian ridge" in result.output
+    assert "demo.png" in result.output
+    assert (tmp_path / "demo.png").stat().st_size > 10_000
+
+
+def test_reproduce_hetero_writes_results_and_picture(quick, tmp_path):
+    result = runner.invoke(cli.app, ["reproduce", "hetero", "--rows", "200", "-o", str(tmp_path / "new")])
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"hetero.json", "hetero.png"}
+    assert "the truth" in result.output
+
+
+def test_version():
+    assert runner.invoke(cli.app, ["--version"]).output.strip() == __version__
+
+
+@pytest.mark.parametrize("arguments", [[], ["demo"], ["reproduce"], ["reproduce", "hetero"]])
+def test_help_answers_without_loading_the_engine(arguments):
+    code = "import sys; from ggln.cli import app\ntry: app(sys.argv[1:])\nexcept SystemExit: pass\n"
+    code += "assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
+    command = [sys.executable, "-c", code, *arguments, "--help"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "Usage" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["demmo"], ["demo", "--seed", "x"], ["reproduce", "hetero", "--rows", "1"]]
+)
+def test_wrong_arguments_exit_with_2(arguments):
+    assert runner.invoke(cli.app, arguments).exit_code == 2
+
+
+def test_an_error_is_one_sentence_and_exit_code_2(quick, monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(sys, "argv", ["ggln", "demo", "--plot", str(tmp_path / "file" / "demo.png")])
+    with pytest.raises(SystemExit) as stopped:
+        cli.run()
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.startswith("ggln: ")

@@ -1,0 +1,56 @@
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ggln
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_version_is_the_same_everywhere():
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == ggln.__version__
+
+
+def test_public_names_are_there_and_unknown_ones_are_not():
+    for name in ggln.__all__:
+        assert getattr(ggln, name) is not None
+    assert set(dir(ggln)) == set(ggln.__all__)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = ggln.nothing
+
+
+def test_import_is_light():
+    code = "import sys, ggln; assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", [name for name in dir(ggln.presets) if name.startswith("PAPER")])
+def test_presets_are_valid_arguments(name):
+    preset = dict(getattr(ggln.presets, name))
+    preset |= {"layer_sizes": (4, 1), "context_dim": 2, "epochs": 2}
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (30, 2))
+    y = X if preset["base_model"] == "coordinate" else X[:, 0]
+    model = ggln.GGLNRegressor(**preset, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_documentation_names_files_that_exist():
+    text = (ROOT / "docs" / "equations.md").read_text()
+    named = re.findall(r"`((?:core|experiments|tests)/[\w/]+\.py)`", text)
+    assert len(named) > 10
+    for name in named:
+        assert (ROOT / name).exists() or (ROOT / "src" / "ggln" / name).exists(), name
+
+
+def test_readme_example_runs():
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert code is not None
+    names: dict[str, object] = {}
+    exec(code.group(1), names)
+    assert names["lower"].shape == names["upper"].shape == (42,)  # type: ignore[attr-defined]
