@@ -221,7 +221,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         self._check_parameters()
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
-            learner = Learner(self._settings(rows.shape[1], targets))
+            learner = self._new_learner(rows.shape[1], targets)
             with self._threads() as threads, self._progress(rows.shape[0] * self.epochs) as progress:
                 learner.fit(rows, _columns(targets), self.epochs, self.shuffle, threads, progress)
         self._keep(learner, targets)
@@ -362,10 +362,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         bounds = list(self.weight_range)
         if len(bounds) != 2 or not all(isinstance(bound, Real) and abs(bound) <= 1e9 for bound in bounds):
             raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
-        if not bounds[0] < 1.0 / (max(sizes) + 2) or bounds[1] < 1.0:
-            raise ValueError(
-                f"weight_range must contain the initial weights and 1, got {self.weight_range!r}"
-            )
+        if not bounds[0] < bounds[1] or bounds[1] < 1.0:
+            raise ValueError(f"weight_range must be (low, high) with high >= 1, got {self.weight_range!r}")
         if not self.min_variance < self.max_variance:
             raise ValueError(
                 f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
@@ -415,7 +413,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=begin)
             if begin:
-                learner = Learner(self._settings(rows.shape[1], targets))
+                learner = self._new_learner(rows.shape[1], targets)
             else:
                 learner = self.learner_
                 outputs = _columns(targets).shape[1]
@@ -448,10 +446,22 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             raise ValueError("x is a dict, but this model was fitted without feature names: give a 1-D array")
         missing, unknown = [n for n in names if n not in x], [n for n in x if n not in set(names)]
         if missing or unknown:
-            raise ValueError(f"x lacks the features {missing} and has the unknown features {unknown}")
+            lacks = [f"lacks the features {missing}"] if missing else []
+            has = [f"has the unknown features {unknown}"] if unknown else []
+            raise ValueError("x " + " and ".join(lacks + has))
         return [x[name] for name in names]
 
     # Small parts ---------------------------------------------------------------------------------------
+
+    def _new_learner(self, features: int, targets: FloatArray) -> Learner:
+        learner = Learner(self._settings(features, targets))
+        least = learner.ensemble.shape.priors.min()
+        if not self.weight_range[0] < least:
+            raise ValueError(
+                f"weight_range must begin below the initial weight 1 / inputs, here {least:.3g}, "
+                f"got {self.weight_range!r}"
+            )
+        return learner
 
     def _settings(self, features: int, targets: FloatArray) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()

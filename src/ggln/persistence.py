@@ -63,12 +63,16 @@ def _plain(value: Any) -> Any:
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """Read a model file, or raise ValueError saying what is wrong with it."""
-    if not Path(path).is_file():
+    if Path(path).is_dir():
+        raise ValueError(f"{os.fspath(path)!r} is a folder, not a ggln model file")
+    if not Path(path).exists():
         raise FileNotFoundError(f"there is no model file {os.fspath(path)!r}")
     try:
         with safe_open(path, "numpy") as file:
             metadata = file.metadata() or {}
             arrays: Arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except PermissionError:
+        raise
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{os.fspath(path)!r} is not a ggln model file, or is damaged: {error}") from error
     if HEADER not in metadata:

@@ -207,7 +207,6 @@ def test_a_stream_of_dicts_learns_names_from_the_first(tiny, table, assert_same,
 # Threads -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="all calls of a model share its buffers")
 def test_threads_may_predict_with_the_same_model(tiny, table):
     X, y = table(rows=2000)
     model = tiny(layer_sizes=(32,) * 4, epochs=1).fit(X, y)

@@ -187,7 +187,12 @@ def test_safetensors_files_of_others_are_refused(path, metadata):
         load(path)
 
 
-@pytest.mark.parametrize("name", ["missing", "missing/model", "."])
+def test_a_folder_is_called_a_folder(tmp_path):
+    with pytest.raises(ValueError, match="is a folder"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["missing", "missing/model"])
 def test_a_missing_file_is_called_missing(tmp_path, name):
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         load(tmp_path / name)

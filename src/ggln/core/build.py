@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core import constants
+from ggln.core import constants, memory
 from ggln.core.base_models import CoordinateBase, FeatureBase, NoBase, empty_linear_base
 from ggln.core.diagonal import Diagonal
 from ggln.core.ensemble import Ensemble
@@ -107,6 +107,12 @@ def make_base(settings: Settings) -> tuple[Any, int]:
 def draw_gates(settings: Settings, side: FloatArray) -> Gates:
     """Draw every network's gates from its own random numbers, and join them. side: [n, d], rows seen."""
     sample, neurons = SAMPLERS[settings.gating], sum(settings.layer_sizes)
+    numbers = (
+        neurons * settings.context_dim * (settings.n_estimators * settings.features + constants.GATE_ROWS)
+    )
+    memory.require(8 * numbers, "drawing the gates")
+    step = max(1, side.shape[0] // constants.GATE_ROWS)
+    side = side[: step * constants.GATE_ROWS : step]
     drawn = [
         sample(neurons, settings.context_dim, side, settings.gating_bias, settings.random(network, GATES))
         for network in range(settings.n_estimators)

@@ -57,9 +57,15 @@ STEP_CAP = 0.2
 cannot overshoot; 0.1 to 0.3 measured best."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
+GATE_ROWS = 1024
+"""Rows, spread evenly over those seen, that offsets of gates are drawn from: enough for a threshold, and
+drawing them costs little beside learning."""
 WARMUP_ROWS = 1024
 """A stream redraws its data-dependent gates and statistics whenever the number of rows seen reaches a
 power of two up to this one, and learns the rows again: at most twice the work, for this many rows."""
 CONSTANT_RATIO = 1e-13
 """A feature whose standard deviation is below this fraction of its mean is constant: what is left of it
 is rounding, and dividing by it would turn rounding into a signal."""
+SETTLED_ROWS, OUTLIER = 100, 10.0
+"""From so many rows on, a value enters the running statistics as at most so many deviations off their mean.
+Normal data never come that far; data whose scale really changes still move it, a step at a time."""

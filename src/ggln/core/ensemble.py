@@ -1,6 +1,7 @@
 """An ensemble of networks: its state, and how blocks of rows are scheduled over threads."""
 
 import itertools
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -94,8 +95,8 @@ class Ensemble:
         self.weights = np.full((networks, self.neurons), 1.0 / self.neurons)
         if not switching:
             self.weights[:] = np.arange(self.neurons) == shape.table[-1, FIRST]
-        self._buffers: dict[tuple[int, int], Work] = {}
-        self._row_slots = np.empty((self.neurons, 1), constants.SLOT)
+        self._buffers: dict[int, Work] = {}
+        self._row_buffers: dict[int, tuple[Slots, Work]] = {}
         self._learn_row: Callable[..., Any] | None = None
         self._infer_row: Callable[..., Any] | None = None
 
@@ -108,11 +109,13 @@ class Ensemble:
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
         visited = min(rows, self.index.shape[1])
-        room = self.pool.size - self.used * constants.LANES
-        numbers = visited * self.slots_per_visit * constants.LANES - room
-        memory.require(
-            numbers * self.pool.itemsize, f"a context_dim of {self.gates.codes.shape[1]} with these layers"
-        )
+        self._require(self.used + visited * self.slots_per_visit)
+
+    def _require(self, slots: int) -> None:
+        """Raise MemoryError if a pool of so many slots needs more memory than there is."""
+        numbers = slots * constants.LANES - self.pool.size
+        dimension = self.gates.codes.shape[1]
+        memory.require(numbers * self.pool.itemsize, f"a context_dim of {dimension} with these layers")
 
     def reserve(self, slots: int) -> None:
         """Make room for `slots` slots; what is not used of it stays zero pages, which cost nothing."""
@@ -122,12 +125,22 @@ class Ensemble:
             grown[: self.pool.size] = self.pool
             self.pool = grown
 
-    def work(self, which: int, rows: int) -> Work:
-        """Return the buffers number `which`, for blocks or for single rows."""
-        key = (which, 1 if rows == 1 else constants.BLOCK_ROWS)
-        if key not in self._buffers:
-            self._buffers[key] = make_work(self.shape, self.rules.kind, self.base, self.base_inputs, key[1])
-        return self._buffers[key]
+    def new_work(self, rows: int) -> Work:
+        """Return buffers for blocks of up to `rows` rows."""
+        return make_work(self.shape, self.rules.kind, self.base, self.base_inputs, rows)
+
+    def learning_work(self, which: int) -> Work:
+        """Return the buffers number `which` for learning blocks, which are kept."""
+        if which not in self._buffers:
+            self._buffers[which] = self.new_work(constants.BLOCK_ROWS)
+        return self._buffers[which]
+
+    def row_work(self) -> tuple[Slots, Work]:
+        """Return the calling thread's slots and buffers for single rows: threads may predict side by side."""
+        thread = threading.get_ident()
+        if thread not in self._row_buffers:
+            self._row_buffers[thread] = np.empty((self.neurons, 1), constants.SLOT), self.new_work(1)
+        return self._row_buffers[thread]
 
     # Learning ------------------------------------------------------------------------------------------
 
@@ -144,6 +157,7 @@ class Ensemble:
         for e, some in enumerate(found):
             self.used = int(claim_rows(self.index, some, e * self.neurons, self.shape, self.used))
         try:
+            self._require(self.used)
             self.reserve(self.used)
         except MemoryError:
             self.index[self.index >= before] = 0
@@ -200,7 +214,7 @@ class Ensemble:
         size = rows[0].size
         histories = [np.empty((size if record else 0, self.neurons)) for _ in range(self.networks)]
         side_by_side = threads.count > 1 and self.networks > 1
-        works = [self.work(e if side_by_side or record else 0, size) for e in range(self.networks)]
+        works = [self.learning_work(e if side_by_side or record else 0) for e in range(self.networks)]
 
         def run(e: int, workers: Threads) -> None:
             self._learn_network(
@@ -261,7 +275,7 @@ class Ensemble:
         """Learn a single row with one call of a kernel. side: [1, d]; target: [1, D]."""
         self.reserve(self.used + self.slots_per_visit)
         networks = (self.rules, self.shape, self.base, self.gates, self.index)
-        row = (side, target, self.weights, self.time, self._row_slots, self.work(0, 1), self.switching)
+        row = (side, target, self.weights, self.time, *self.row_work(), self.switching)
         arguments = (*networks, self.used, self.pool, *row)
         if self._learn_row is None:
             self._learn_row = specialize(learn_row, arguments)
@@ -273,14 +287,14 @@ class Ensemble:
     def infer_row(self, side: FloatArray, mean: FloatArray, second: FloatArray) -> None:
         """Add one row's mean and second moment, summed over networks, to mean and second # OUT [1, D]."""
         networks = (self.rules, self.shape, self.base, self.gates, self.index, self.pool)
-        arguments = (*networks, side, self.weights, self._row_slots, self.work(0, 1), mean, second)
+        arguments = (*networks, side, self.weights, *self.row_work(), mean, second)
         if self._infer_row is None:
             self._infer_row = specialize(infer_row, arguments)
         self._infer_row(*arguments)
 
     def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the base predictions of one row: means [inputs, D] and variances [inputs]."""
-        work = self.work(0, 1)
+        _, work = self.row_work()
         start_block(self.base, network, side, np.zeros(1, np.int64), work.unknown, False, work)
         means = work.means[0].astype(np.float64)
         if isinstance(self.base, CoordinateBase):
@@ -320,7 +334,7 @@ class Ensemble:
 
     def components(self, side: FloatArray, threads: Threads) -> Components:
         """Return what every neuron predicts for each row."""
-        output = self.work(0, constants.BLOCK_ROWS).outputs.shape[2]
+        output = self.row_work()[1].outputs.shape[2]
         outputs = np.empty((side.shape[0], self.networks, self.neurons, output), self.pool.dtype)
 
         def collect(network: int, start: int, stop: int, work: Work) -> None:
@@ -333,11 +347,11 @@ class Ensemble:
         self, side: FloatArray, collect: Callable[[int, int, int, Work], None], threads: Threads
     ) -> None:
         """Predict all rows, block by block, the blocks spread over the threads."""
-        longest = min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count))
-        cuts = blocks(side.shape[0], max(longest, 1))
+        longest = max(1, min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count)))
+        cuts = blocks(side.shape[0], longest)
 
         def share(thread: int) -> None:
-            work = self.work(thread, constants.BLOCK_ROWS)
+            work = self.new_work(longest)
             for start, stop in cuts[thread :: threads.count]:
                 rows, columns = np.arange(start, stop), np.arange(stop - start)
                 slots = np.empty((self.neurons, rows.size), constants.SLOT)
@@ -407,5 +421,18 @@ class Ensemble:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be made anew: buffers, compiled functions, unused room in the pool."""
-        anew: dict[str, Any] = {"_buffers": {}, "_learn_row": None, "_infer_row": None}
+        anew: dict[str, Any] = {"_buffers": {}, "_row_buffers": {}, "_learn_row": None, "_infer_row": None}
         return {**vars(self), **anew, "pool": self.pool[: self.used * constants.LANES].copy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to: kernels are compiled for arrays that can."""
+        vars(self).update({name: _writeable(value) for name, value in state.items()})
+
+
+def _writeable(value: Any) -> Any:
+    """Return an array, or a record of arrays, that can be written to."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements="W")
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_writeable, value))
+    return value

@@ -43,12 +43,11 @@ def sample_offsets(projections: FloatArray, gating_bias: float | str, rng: np.ra
     if gating_bias != "data":
         offsets: FloatArray = float(gating_bias) * rng.standard_normal((gates,))
         return offsets
-    chosen = rng.random(gates)
+    chosen = rng.random((gates,))
     if rows == 0:
         return np.zeros(gates)
-    ordered = np.sort(projections, axis=0)
-    picked = ordered[(chosen * rows).astype(np.intp), np.arange(gates)]
-    lower = np.where(ordered < picked, ordered, -np.inf).max(axis=0, initial=-np.inf)
+    picked = projections[(chosen * rows).astype(np.intp), np.arange(gates)]
+    lower = np.where(projections < picked, projections, -np.inf).max(axis=0)
     middle: FloatArray = np.where(np.isfinite(lower), 0.5 * (picked + lower), picked)
     return middle
 

@@ -73,7 +73,6 @@ class Learner:
         side = self.inputs.transform(X)
         if self.settings.needs_data:
             self.ensemble = self._draw(side)
-        self.ensemble.require(X.shape[0])
         generators = [self.settings.random(e, ORDER) for e in range(self.settings.n_estimators)]
 
         def orders() -> Iterator[list[NDArray[np.int64]]]:

@@ -40,6 +40,12 @@ def require(needed: int, purpose: str) -> None:
     there = available()
     if there is not None and needed > there:
         raise MemoryError(
-            f"{purpose} can need {needed / 2**30:.1f} GiB of memory, but {there / 2**30:.1f} GiB are "
-            "available; use a smaller context_dim, smaller layer_sizes or a smaller n_estimators"
+            f"{purpose} can need {readable(needed)} of memory, but {readable(there)} are available; "
+            "use a smaller context_dim, smaller layer_sizes or a smaller n_estimators"
         )
+
+
+def readable(size: int) -> str:
+    """Return a number of bytes as a person would say it."""
+    unit = "GiB" if size >= 2**30 else "MiB"
+    return f"{size / (2**30 if unit == 'GiB' else 2**20):.1f} {unit}"

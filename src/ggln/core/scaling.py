@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.constants import CONSTANT_RATIO
+from ggln.core.constants import CONSTANT_RATIO, OUTLIER, SETTLED_ROWS
 from ggln.core.jit import exact_kernel
 
 FloatArray = NDArray[np.float64]
@@ -30,6 +30,8 @@ def standardize_rows(
 
     state: [3, d] # OUT, count, mean and sum of squared deviations of each column (Welford's algorithm);
     rows: [n, d]; scaled: [n, d] # OUT, clipped to [-limit, limit]; shifts, scales: [n, d] # OUT, or empty.
+    Once the scale is known well, a value counts as at most `OUTLIER` deviations off: a single one of 1e6
+    would make all later ones look alike.
     """
     for t in range(rows.shape[0]):
         for j in range(rows.shape[1]):
@@ -40,6 +42,9 @@ def standardize_rows(
             if shifts.shape[0] > 0:
                 shifts[t, j], scales[t, j] = shift, scale
             if learning:
+                if state[0, j] >= SETTLED_ROWS and state[2, j] > 0.0:
+                    reach = OUTLIER * np.sqrt(state[2, j] / state[0, j])
+                    value = min(max(value, state[1, j] - reach), state[1, j] + reach)
                 state[0, j] += 1.0
                 delta = value - state[1, j]
                 state[1, j] += delta / state[0, j]
@@ -82,9 +87,14 @@ class Scaler:
         self.limit, self.active = limit, active
 
     def fit(self, rows: FloatArray) -> None:
-        """Take the statistics of a whole table, in two passes."""
+        """Take the statistics of a whole table, in three passes: a sum's rounding grows with its length."""
         mean = rows.mean(axis=0)
+        mean += (rows - mean).mean(axis=0)
         self.state[0], self.state[1], self.state[2] = rows.shape[0], mean, ((rows - mean) ** 2).sum(axis=0)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to."""
+        vars(self).update(state, state=np.require(state["state"], requirements="W"))
 
     def shift_and_scale(self) -> tuple[FloatArray, FloatArray]:
         """Return what standardised values are multiplied by and moved to, to be in the user's units again."""
