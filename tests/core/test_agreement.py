@@ -159,7 +159,7 @@ def test_engine_equals_twin(
 def test_engine_equals_twin_whatever_the_settings(
     kind: str, projection: str, make_settings: Callable[..., Settings], make_rows: Callable[..., Any]
 ) -> None:
-    @settings(max_examples=12)
+    @settings(max_examples=6)
     @given(data=st.data())
     def check(data: st.DataObject) -> None:
         draw = data.draw

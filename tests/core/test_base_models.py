@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ggln.core.base_models import empty_linear_base
 from ggln.core.build import Settings, build, draw_gates
-from ggln.core.network import start_block
 from ggln.core.reference import LinearRegression, ReferenceNetwork
-
-
-class Buffers(NamedTuple):
-    """The part of `network.Work` that base models write."""
-
-    means: Any
-    precisions: Any
+from ggln.core.threads import Threads
 
 
 @given(
@@ -30,25 +21,36 @@ class Buffers(NamedTuple):
     slope=st.sampled_from([0.0, 1.0, 50.0]),
     seed=st.integers(0, 10**6),
 )
-def test_linear_regression(noise: float | None, features: int, outputs: int, slope: float, seed: int) -> None:
+def test_linear_regression(
+    noise: float | None,
+    features: int,
+    outputs: int,
+    slope: float,
+    seed: int,
+    make_settings: Callable[..., Settings],
+) -> None:
     """The twin keeps all rows and sums anew; the engine keeps sums. slope = 50: the bounds of tau are met."""
     rng = np.random.default_rng(seed)
     side = rng.normal(size=(12, features))
     targets = slope * side[:, :1] + 0.1 * rng.normal(size=(12, outputs))
+    variance = None if noise is None else 1 / noise
+    settings = make_settings(
+        base_model="blr", base_variance=variance, features=features, outputs=outputs, bias_range=4.0
+    )
+    ensemble = build(settings, draw_gates(settings, side))
     twin = LinearRegression(features, outputs, noise, limit=4.0)
-    base = empty_linear_base(1, features, outputs, 4.0, noise)
-    work = Buffers(np.empty((1, features, outputs)), np.empty((1, features)))
     for t in range(12):
-        start_block(base, 0, side, np.array([t]), targets[t : t + 1], True, work)
+        found = ensemble.base_row(0, side[t : t + 1])
         means, variances = twin.predict(side[t])
+        np.testing.assert_allclose(found[0], np.clip(means, -4, 4), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found[1], variances, rtol=1e-7)
+        ensemble.learn(side[t : t + 1], targets[t : t + 1], Threads(1))
         twin.learn(side[t], targets[t])
-        np.testing.assert_allclose(work.means[0], np.clip(means, -4, 4), rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(1 / work.precisions[0], variances, rtol=1e-7)
-    np.testing.assert_allclose(base.noise[0], twin.noise, rtol=1e-7)
-    assert noise is None or np.all(base.noise[0] == noise)
+    np.testing.assert_allclose(ensemble.base.noise[0], twin.noise, rtol=1e-7)
+    assert noise is None or np.all(ensemble.base.noise[0] == noise)
 
 
-def test_noise_is_found(make_settings: Callable[..., Settings]) -> None:
+def test_noise_is_found() -> None:
     """Type-II maximum likelihood: the precision of the noise, after many rows."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(400, 1))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
+from ggln.core import jit
 from ggln.core.jit import exact_kernel, fast_kernel
 
 ROUNDER = 1.5 * 2.0**52
@@ -13,6 +15,12 @@ ROUNDER = 1.5 * 2.0**52
 
 def nearest(x: float) -> float:
     return (x + ROUNDER) - ROUNDER
+
+
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba's cache would not notice a change of the flags, which are set in another file."""
+    monkeypatch.setitem(jit.COMMON, "cache", False)
 
 
 def test_exact_kernels_stay_exact_inside_fast_ones() -> None:

@@ -99,14 +99,14 @@ def test_threads_do_not_matter(
     case = (Settings(**{**vars(settings), "n_estimators": networks}), side, targets)
     expected = untrained(case)
     recorded = expected.learn(side, targets, Threads(1), record=True)
-    used, kernel = set(), ensemble.learn_layer
+    used, kernel = set(), ensemble.learn_span
 
-    def learn_layer(*arguments: Any) -> None:
+    def learn_span(*arguments: Any) -> None:
         used.add(threading.current_thread().name)
         kernel(*arguments)
 
     monkeypatch.setattr(constants, "PARALLEL_WEIGHTS", 1)
-    monkeypatch.setattr(ensemble, "learn_layer", learn_layer)
+    monkeypatch.setattr(ensemble, "learn_span", learn_span)
     other = untrained(case)
     if networks == 1:
         assert len(other._chunks(0, ROWS, count)) > 1

@@ -79,6 +79,7 @@ def make_rules(settings: Settings) -> Rules:
         max_precision=number(1 / settings.min_variance),
         mean_range=number(settings.bias_range),
         min_sum=number(constants.MIN_PRECISION_SUM),
+        rounding=number(constants.ROUNDING * np.finfo(number).eps),
         floor=number(constants.BARRIER_FLOOR),
         one=number(1),
     )

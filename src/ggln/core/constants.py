@@ -32,8 +32,13 @@ PARALLEL_WEIGHTS = 2**19
 
 # Numerical guards --------------------------------------------------------------------------------------
 MIN_PRECISION_SUM = 1e-20
-"""A product's precision is not divided by unless it exceeds this. With all weights at zero the sum of
-the weighted means is zero too, and the mean becomes 0, which the biases' hull contains."""
+"""A sum of precisions is not divided by unless it exceeds this."""
+ROUNDING = 64
+"""A neuron's precision sum below so many units in the last place of the sum with its initial weights is
+rounding: its weights are zero in truth, and its mean is then drawn to 0, which the biases' hull contains."""
+DEPENDENT = 1e-6
+"""A constraint of whose squared length elimination leaves less than this fraction depends on the others:
+in single precision the rest is rounding."""
 INPUT_LIMIT = 1e6
 """Standardised inputs are clipped here: far beyond any half-space, and its square is finite in single
 precision."""

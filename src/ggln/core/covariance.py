@@ -8,10 +8,11 @@ share.
 from ggln.core.jit import Protocol
 
 
-def predict(kind, natural, limits, output, scratch):
+def predict(kind, natural, initial, limits, output, scratch):
     """Write the product's mean, then its precision, both in their ranges, into `output` # OUT.
 
-    natural: [F]; output: [P]; scratch: [D, D + 1] # OUT, what `respond` needs of a full matrix.
+    natural: [F]; initial: [F], natural parameters with the initial weights, times limits.rounding;
+    output: [P]; scratch: [D, D + 1] # OUT, what `respond` needs of a full matrix.
     """
 
 

@@ -33,9 +33,9 @@ class Diagonal(NamedTuple):
 
 
 @Predict.register(Diagonal)
-def _predict_diagonal(kind, natural, limits, output, scratch):
+def _predict_diagonal(kind, natural, initial, limits, output, scratch):
     for d in range(kind.outputs):
-        mean = natural[kind.outputs + d] / max(natural[d], limits.min_sum)
+        mean = natural[kind.outputs + d] / max(natural[d], initial[d], limits.min_sum)
         output[d] = clip(mean, -limits.mean_range, limits.mean_range)
         output[kind.outputs + d] = clip(natural[d], limits.min_precision, limits.max_precision)
 

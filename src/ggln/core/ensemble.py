@@ -11,34 +11,36 @@ from numpy.typing import NDArray
 from ggln.core import constants, memory
 from ggln.core.base_models import CoordinateBase
 from ggln.core.gating import Gates, contexts
-from ggln.core.jit import specialize
+from ggln.core.jit import Specialized
 from ggln.core.network import (
     DENSE,
     FIRST,
     HOT,
     HOT_STRIDE,
+    NEURONS,
+    SEND,
     SIZE,
     STRIDE,
+    SWITCH,
+    Block,
+    Part,
     Rules,
     Shape,
     Work,
-    aggregate,
     claim_rows,
     find_rows,
-    infer_layer,
-    infer_row,
-    learn_layer,
-    learn_row,
+    infer_span,
+    learn_span,
     make_work,
-    send_layer,
     start_block,
-    switch_block,
 )
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Columns = NDArray[np.int64]
 Slots = NDArray[np.int32]
+ROW = np.zeros(1, np.int64)
+"""The rows of a block that is a single row."""
 
 
 class Components(NamedTuple):
@@ -97,8 +99,8 @@ class Ensemble:
             self.weights[:] = np.arange(self.neurons) == shape.table[-1, FIRST]
         self._buffers: dict[int, Work] = {}
         self._row_buffers: dict[int, tuple[Slots, Work]] = {}
-        self._learn_row: Callable[..., Any] | None = None
-        self._infer_row: Callable[..., Any] | None = None
+        self._row_kernels = Specialized()
+        self._no_history = np.empty((0, self.neurons))
 
     # Memory --------------------------------------------------------------------------------------------
 
@@ -139,7 +141,7 @@ class Ensemble:
         """Return the calling thread's slots and buffers for single rows: threads may predict side by side."""
         thread = threading.get_ident()
         if thread not in self._row_buffers:
-            self._row_buffers[thread] = np.empty((self.neurons, 1), constants.SLOT), self.new_work(1)
+            self._row_buffers[thread] = np.empty((self.index.shape[0], 1), constants.SLOT), self.new_work(1)
         return self._row_buffers[thread]
 
     # Learning ------------------------------------------------------------------------------------------
@@ -217,18 +219,12 @@ class Ensemble:
         works = [self.learning_work(e if side_by_side or record else 0) for e in range(self.networks)]
 
         def run(e: int, workers: Threads) -> None:
-            self._learn_network(
-                e,
-                slots[e],
-                columns[e],
-                side,
-                rows[e],
-                targets[rows[e]],
-                learn_base,
-                works[e],
-                histories[e],
-                workers,
-            )
+            block, goals = Block(slots[e], columns[e]), targets[rows[e]]
+            start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
+            networks = (self.rules, self.shape, self.pool, block, goals, works[e])
+            arguments = (*networks, self.weights[e], self.time, histories[e])
+            for parts in self._parts(size, workers.count):
+                workers.run([(learn_span, (*arguments, part)) for part in parts])
 
         if side_by_side:
             threads.run([(run, (e, Threads(1))) for e in range(self.networks)])
@@ -241,28 +237,17 @@ class Ensemble:
         outputs = np.stack([work.outputs[:size] for work in works], axis=1)
         return Components(outputs, np.stack(histories, axis=1) if self.switching else self.weights.copy())
 
-    def _learn_network(
-        self,
-        network: int,
-        slots: Slots,
-        columns: Columns,
-        side: FloatArray,
-        rows: Columns,
-        targets: NDArray[Any],
-        learn_base: bool,
-        work: Work,
-        history: FloatArray,
-        threads: Threads,
-    ) -> None:
-        """One network learns a block, the neurons of each layer spread over the threads."""
-        start_block(self.base, network, side, rows, targets, learn_base, work)
-        for i in range(self.shape.table.shape[0]):
-            send_layer(self.rules.kind, self.shape, i, work, rows.size)
-            shared = (self.rules, self.shape, i, self.pool, slots, columns, targets, work)
-            chunks = self._chunks(i, rows.size, threads.count)
-            threads.run([(learn_layer, (*shared, start, stop)) for start, stop in chunks])
-        if self.switching:
-            switch_block(self.rules.kind, targets, self.weights[network], self.time, work, history)
+    def _parts(self, rows: int, threads: int) -> list[list[Part]]:
+        """Return the parts of learning a block, those that may run side by side together."""
+        layers, switch = self.shape.table.shape[0], SWITCH if self.switching else 0
+        if threads == 1:
+            return [[Part(SEND | NEURONS | switch, 0, layers, 0, self.neurons)]]
+        parts = []
+        for i in range(layers):
+            parts.append([Part(SEND, i, i + 1, 0, 0)])
+            parts.append([Part(NEURONS, i, i + 1, *chunk) for chunk in self._chunks(i, rows, threads)])
+        parts.append([Part(switch, 0, 0, 0, 0)])
+        return parts
 
     def _chunks(self, layer: int, rows: int, count: int) -> list[tuple[int, int]]:
         """Cut a layer's neurons into whole tiles for up to `count` threads, each with enough to do."""
@@ -272,30 +257,40 @@ class Ensemble:
         return [(start, min(start + step, size)) for start in range(0, size, step)]
 
     def learn_row(self, side: FloatArray, target: NDArray[Any]) -> None:
-        """Learn a single row with one call of a kernel. side: [1, d]; target: [1, D]."""
+        """Learn a single row with little overhead. side: [1, d]; target: [1, D]."""
         self.reserve(self.used + self.slots_per_visit)
-        networks = (self.rules, self.shape, self.base, self.gates, self.index)
-        row = (side, target, self.weights, self.time, *self.row_work(), self.switching)
-        arguments = (*networks, self.used, self.pool, *row)
-        if self._learn_row is None:
-            self._learn_row = specialize(learn_row, arguments)
-        self.used = self._learn_row(*arguments)
+        slots, work = self.row_work()
+        gating = (self.gates, side, ROW, 0, slots.shape[0], slots)
+        claiming = (self.index, slots, 0, self.shape, self.used)
+        kernels = self._row_kernels
+        kernels.call(contexts, gating)
+        self.used = kernels.call(claim_rows, claiming)
+        part = self._parts(1, 1)[0][0]
+        for e in range(self.networks):
+            kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
+            block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
+            networks = (self.rules, self.shape, self.pool, block, target, work)
+            kernels.call(learn_span, (*networks, self.weights[e], self.time, self._no_history, part))
         self.time += 1
 
     # Predicting ----------------------------------------------------------------------------------------
 
     def infer_row(self, side: FloatArray, mean: FloatArray, second: FloatArray) -> None:
         """Add one row's mean and second moment, summed over networks, to mean and second # OUT [1, D]."""
-        networks = (self.rules, self.shape, self.base, self.gates, self.index, self.pool)
-        arguments = (*networks, side, self.weights, *self.row_work(), mean, second)
-        if self._infer_row is None:
-            self._infer_row = specialize(infer_row, arguments)
-        self._infer_row(*arguments)
+        slots, work = self.row_work()
+        kernels = self._row_kernels
+        kernels.call(contexts, (self.gates, side, ROW, 0, slots.shape[0], slots))
+        kernels.call(find_rows, (self.index, slots, 0))
+        for e in range(self.networks):
+            kernels.call(start_block, (self.base, e, side, ROW, work.unknown, False, work))
+            block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
+            networks = (self.rules, self.shape, self.pool, block, work)
+            kernels.call(infer_span, (*networks, self.weights[e], mean, second))
 
     def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the base predictions of one row: means [inputs, D] and variances [inputs]."""
         _, work = self.row_work()
-        start_block(self.base, network, side, np.zeros(1, np.int64), work.unknown, False, work)
+        start_block(self.base, network, side, ROW, work.unknown, False, work)
         means = work.means[0].astype(np.float64)
         if isinstance(self.base, CoordinateBase):
             means = np.diag(means[:, 0])  # feature i along output i
@@ -304,7 +299,7 @@ class Ensemble:
     def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
         """Return the weights [neurons, inputs] that one row selects, layer by layer."""
         first, slots = network * self.neurons, np.empty((self.neurons, 1), constants.SLOT)
-        contexts(self.gates, side, np.zeros(1, np.int64), first, first + self.neurons, slots)
+        contexts(self.gates, side, ROW, first, first + self.neurons, slots)
         find_rows(self.index, slots, first)
         found = []
         for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
@@ -315,38 +310,26 @@ class Ensemble:
 
     def moments(self, side: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the ensemble's mixture for each row and output, [n, D] each."""
-        mean = np.zeros((side.shape[0], self.rules.kind.outputs))
-        second = np.zeros_like(mean)
-
-        def collect(network: int, start: int, stop: int, work: Work) -> None:
-            aggregate(
-                self.rules.kind,
-                self.weights[network],
-                work,
-                stop - start,
-                mean[start:stop],
-                second[start:stop],
-            )
-
-        self._infer(side, collect, threads)
+        mean, second = self._infer(side, threads, None)
         mean /= self.networks
-        return mean, np.maximum(second / self.networks - mean**2, 0.0)
+        return mean, second / self.networks - mean**2
 
     def components(self, side: FloatArray, threads: Threads) -> Components:
         """Return what every neuron predicts for each row."""
         output = self.row_work()[1].outputs.shape[2]
         outputs = np.empty((side.shape[0], self.networks, self.neurons, output), self.pool.dtype)
-
-        def collect(network: int, start: int, stop: int, work: Work) -> None:
-            outputs[start:stop, network] = work.outputs[: stop - start]
-
-        self._infer(side, collect, threads)
+        self._infer(side, threads, outputs)
         return Components(outputs, self.weights.copy())
 
     def _infer(
-        self, side: FloatArray, collect: Callable[[int, int, int, Work], None], threads: Threads
-    ) -> None:
-        """Predict all rows, block by block, the blocks spread over the threads."""
+        self, side: FloatArray, threads: Threads, outputs: NDArray[Any] | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Predict all rows, blocks spread over the threads; return sums of moments over networks [n, D].
+
+        outputs: [n, E, N, P] # OUT, or None where they are not wanted.
+        """
+        mean = np.zeros((side.shape[0], self.rules.kind.outputs))
+        second = np.zeros_like(mean)
         longest = max(1, min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count)))
         cuts = blocks(side.shape[0], longest)
 
@@ -359,20 +342,14 @@ class Ensemble:
                     first = e * self.neurons
                     contexts(self.gates, side, rows, first, first + self.neurons, slots)
                     find_rows(self.index, slots, first)
-                    self._infer_network(e, slots, columns, side, rows, work)
-                    collect(e, start, stop, work)
+                    start_block(self.base, e, side, rows, work.unknown, False, work)
+                    networks = (self.rules, self.shape, self.pool, Block(slots, columns), work)
+                    infer_span(*networks, self.weights[e], mean[start:stop], second[start:stop])
+                    if outputs is not None:
+                        outputs[start:stop, e] = work.outputs[: rows.size]
 
         threads.run([(share, (thread,)) for thread in range(min(threads.count, len(cuts)))])
-
-    def _infer_network(
-        self, network: int, slots: Slots, columns: Columns, side: FloatArray, rows: Columns, work: Work
-    ) -> None:
-        """One network predicts a block."""
-        start_block(self.base, network, side, rows, work.unknown, False, work)
-        for i in range(self.shape.table.shape[0]):
-            send_layer(self.rules.kind, self.shape, i, work, rows.size)
-            size = int(self.shape.table[i, SIZE])
-            infer_layer(self.rules, self.shape, i, self.pool, slots, columns, work, 0, size)
+        return mean, second
 
     # State ---------------------------------------------------------------------------------------------
 
@@ -421,7 +398,7 @@ class Ensemble:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be made anew: buffers, compiled functions, unused room in the pool."""
-        anew: dict[str, Any] = {"_buffers": {}, "_row_buffers": {}, "_learn_row": None, "_infer_row": None}
+        anew: dict[str, Any] = {"_buffers": {}, "_row_buffers": {}, "_row_kernels": Specialized()}
         return {**vars(self), **anew, "pool": self.pool[: self.used * constants.LANES].copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -33,7 +33,7 @@ class Full(NamedTuple):
 
 
 @Predict.register(Full)
-def _predict_full(kind, natural, limits, output, scratch):
+def _predict_full(kind, natural, initial, limits, output, scratch):
     size = kind.outputs
     values, vectors = np.linalg.eigh(natural[: size * size].copy().reshape(size, size))
     output[:] = natural.dtype.type(0)
@@ -41,7 +41,7 @@ def _predict_full(kind, natural, limits, output, scratch):
         along = natural.dtype.type(0)
         for d in range(size):
             along += vectors[d, k] * natural[size * size + d]
-        along /= max(values[k], limits.min_sum)
+        along /= max(values[k], initial[0], limits.min_sum)
         precision = clip(values[k], limits.min_precision, limits.max_precision)
         scratch[k, size] = precision
         for d in range(size):

@@ -32,9 +32,9 @@ class Isotropic(NamedTuple):
 
 
 @Predict.register(Isotropic)
-def _predict_isotropic(kind, natural, limits, output, scratch):
+def _predict_isotropic(kind, natural, initial, limits, output, scratch):
     for d in range(kind.outputs):
-        mean = natural[1 + d] / max(natural[0], limits.min_sum)
+        mean = natural[1 + d] / max(natural[0], initial[0], limits.min_sum)
         output[d] = clip(mean, -limits.mean_range, limits.mean_range)
     output[kind.outputs] = clip(natural[0], limits.min_precision, limits.max_precision)
 

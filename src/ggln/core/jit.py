@@ -23,8 +23,11 @@ COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
 
 
 def exact_kernel(function: Callable[..., Any]) -> Any:
-    """Compile with IEEE semantics: the result does not depend on vectorisation."""
-    return numba.njit(**COMMON)(function)
+    """Compile with IEEE semantics: the result does not depend on vectorisation.
+
+    The flag is given explicitly: a function without one takes over that of the kernel which calls it first.
+    """
+    return numba.njit(fastmath=False, **COMMON)(function)
 
 
 def fast_kernel(function: Callable[..., Any]) -> Any:
@@ -32,13 +35,21 @@ def fast_kernel(function: Callable[..., Any]) -> Any:
     return numba.njit(fastmath=FAST_FLAGS, **COMMON)(function)
 
 
-def specialize(kernel: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return the kernel compiled for just these types, without the look-up of types at each call.
+class Specialized:
+    """Kernels for arguments whose types never change, called without the look-up of these types.
 
     For records of many arrays that look-up takes 10 us, more than a small network needs for a row. The caller
-    answers for the types.
+    answers for the types: those of a kernel's first call.
     """
-    return kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
+
+    def __init__(self) -> None:
+        self.compiled: dict[Any, Any] = {}
+
+    def call(self, kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        """Return kernel(*arguments)."""
+        if kernel not in self.compiled:
+            self.compiled[kernel] = kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
+        return self.compiled[kernel](*arguments)
 
 
 class Protocol:

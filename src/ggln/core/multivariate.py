@@ -140,6 +140,13 @@ def product(kind, layer, row, messages, t, natural):
 
 
 @fast_kernel
+def set_initial(layer, limits, sums, initial):
+    """Write the natural parameters with the initial weights, times limits.rounding, into `initial` # OUT."""
+    for f in range(sums.size):
+        initial[f] = limits.rounding * layer.prior * sums[f]
+
+
+@fast_kernel
 def pull_back(kind, layer, coefficients, messages, t, change):
     """Write c . phi_j for every input j into `change` # OUT, laid out as a row of weights."""
     change[:] = coefficients.dtype.type(0)
@@ -215,7 +222,7 @@ def _learn(
     kind, projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, start, stop
 ):
     inputs, size = layer.stride + layer.hot_stride, kind.outputs
-    natural = np.empty_like(messages.sums[0])
+    natural, initial = np.empty_like(messages.sums[0]), np.empty_like(messages.sums[0])
     coefficients, change = np.empty_like(natural), np.empty(inputs, pool.dtype)
     scratch = np.empty((size, size + 1), pool.dtype)
     count = count_constraints(kind)
@@ -225,7 +232,8 @@ def _learn(
         for t in range(columns.size):
             row = weights_at(pool, slots[k, columns[t]], inputs)
             product(kind, layer, row, messages, t, natural)
-            predict(kind, natural, limits, outputs[t, k], scratch)
+            set_initial(layer, limits, messages.sums[t], initial)
+            predict(kind, natural, initial, limits, outputs[t, k], scratch)
             trace = respond(kind, outputs[t, k], scratch, targets[t], messages.moments[t], coefficients)
             rate = min(step.rate, step.cap / max(trace, limits.min_sum))
             add_barrier(projection, kind, limits, natural, coefficients, constraints, bounds, scales)
@@ -237,12 +245,14 @@ def _learn(
 
 def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, stop):
     inputs, size = layer.stride + layer.hot_stride, kind.outputs
-    natural, scratch = np.empty_like(messages.sums[0]), np.empty((size, size + 1), pool.dtype)
+    natural, initial = np.empty_like(messages.sums[0]), np.empty_like(messages.sums[0])
+    scratch = np.empty((size, size + 1), pool.dtype)
     for k in range(layer.first + start, layer.first + stop):
         for t in range(columns.size):
             row = weights_at(pool, slots[k, columns[t]], inputs)
             product(kind, layer, row, messages, t, natural)
-            predict(kind, natural, limits, outputs[t, k], scratch)
+            set_initial(layer, limits, messages.sums[t], initial)
+            predict(kind, natural, initial, limits, outputs[t, k], scratch)
 
 
 def _energies(kind, outputs, target, energy, scale):

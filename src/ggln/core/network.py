@@ -20,7 +20,6 @@ from ggln.core import constants
 from ggln.core.base_models import CoordinateBase, NoBase, predict_base
 from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
-from ggln.core.gating import contexts
 from ggln.core.isotropic import Isotropic
 from ggln.core.jit import exact_kernel, fast_kernel
 from ggln.core.multivariate import sizes
@@ -56,6 +55,26 @@ class Shape(NamedTuple):
 
     table: NDArray[np.int64]  # [L, 6], columns FIRST to HOT_STRIDE
     priors: NDArray[Any]  # [L], initial weights
+
+
+class Block(NamedTuple):
+    """Some rows for one network."""
+
+    slots: Any  # [N, n']  where each neuron's active row of weights lies in the pool
+    columns: Any  # [T]  the columns of `slots` that belong to the rows
+
+
+SEND, NEURONS, SWITCH = 1, 2, 4
+
+
+class Part(NamedTuple):
+    """What is to be done of learning a block: stages, of some layers, for some of their neurons."""
+
+    stages: int
+    first_layer: int
+    last_layer: int
+    start: int
+    stop: int
 
 
 class Work(NamedTuple):
@@ -123,7 +142,10 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
 
 @exact_kernel
 def find_rows(index: Any, found: Any, first: Any) -> None:
-    """Turn contexts into slots, 0 where a context has no row yet. found: [neurons, T] # OUT."""
+    """Turn contexts into slots, 0 where a context has no row yet.
+
+    found: [neurons, T] # OUT, of the neurons from number `first` on.
+    """
     for k in range(found.shape[0]):
         for t in range(found.shape[1]):
             found[k, t] = index[first + k, found[k, t]]
@@ -131,17 +153,24 @@ def find_rows(index: Any, found: Any, first: Any) -> None:
 
 @exact_kernel
 def claim_rows(index: Any, found: Any, first: Any, shape: Any, used: Any) -> Any:
-    """As `find_rows` for one network; contexts without a row get one # OUT index. Return the slots in use."""
-    for i in range(shape.table.shape[0]):
-        length = (shape.table[i, STRIDE] + shape.table[i, HOT_STRIDE]) // constants.LANES
-        for k in range(shape.table[i, FIRST], shape.table[i, FIRST] + shape.table[i, SIZE]):
-            for t in range(found.shape[1]):
-                slot = index[first + k, found[k, t]]
-                if slot == 0:
-                    slot = used
-                    index[first + k, found[k, t]] = slot
-                    used += length
-                found[k, t] = slot
+    """As `find_rows` for whole networks; contexts without a row get one # OUT index.
+
+    Return the slots that are in use then.
+    """
+    layers = shape.table.shape[0]
+    neurons = shape.table[layers - 1, FIRST] + shape.table[layers - 1, SIZE]
+    for network in range(0, found.shape[0], neurons):
+        for i in range(layers):
+            length = (shape.table[i, STRIDE] + shape.table[i, HOT_STRIDE]) // constants.LANES
+            begin = network + shape.table[i, FIRST]
+            for k in range(begin, begin + shape.table[i, SIZE]):
+                for t in range(found.shape[1]):
+                    slot = index[first + k, found[k, t]]
+                    if slot == 0:
+                        slot = used
+                        index[first + k, found[k, t]] = slot
+                        used += length
+                    found[k, t] = slot
     return used
 
 
@@ -162,44 +191,6 @@ def send_layer(kind, shape, i, work, rows):
 
 
 @fast_kernel
-def learn_layer(rules, shape, i, pool, slots, columns, targets, work, start, stop):
-    """Neurons start to stop of layer i: predict the block and learn it # OUT pool, work.outputs."""
-    kind, projection, limits, step = rules
-    layer, messages, outputs = layer_at(shape, i), work.messages, work.outputs
-    learn(
-        kind, projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, start, stop
-    )
-
-
-@fast_kernel
-def infer_layer(rules, shape, i, pool, slots, columns, work, start, stop):
-    """Neurons start to stop of layer i: predict the block # OUT work.outputs."""
-    layer, messages, outputs = layer_at(shape, i), work.messages, work.outputs
-    infer(rules.kind, rules.limits, layer, pool, slots, columns, messages, outputs, start, stop)
-
-
-@fast_kernel
-def learn_block(rules, shape, base, network, pool, slots, columns, side, rows, targets, learn_base, work):
-    """One network, all layers, on one thread.
-
-    slots: [N, n'] and columns: [T] into it; side: [n, d] and rows: [T] into it; targets: [T, D].
-    """
-    predict_base(base, network, side, rows, targets, learn_base, work.means, work.precisions)
-    for i in range(shape.priors.size):
-        send_layer(rules.kind, shape, i, work, rows.size)
-        learn_layer(rules, shape, i, pool, slots, columns, targets, work, 0, shape.table[i, SIZE])
-
-
-@fast_kernel
-def infer_block(rules, shape, base, network, pool, slots, columns, side, rows, work):
-    """As `learn_block`, without learning."""
-    predict_base(base, network, side, rows, work.unknown, False, work.means, work.precisions)
-    for i in range(shape.priors.size):
-        send_layer(rules.kind, shape, i, work, rows.size)
-        infer_layer(rules, shape, i, pool, slots, columns, work, 0, shape.table[i, SIZE])
-
-
-@fast_kernel
 def switch_block(kind, targets, weights, time, work, history):
     """Move the switching weights # OUT over a block; `history` # OUT gets those from before each row.
 
@@ -214,46 +205,64 @@ def switch_block(kind, targets, weights, time, work, history):
 
 
 @fast_kernel
-def start_block(base, network, side, rows, targets, learn_base, work):
-    """Write the base predictions of a block # OUT work."""
-    predict_base(base, network, side, rows, targets, learn_base, work.means, work.precisions)
+def learn_span(rules, shape, pool, block, targets, work, weights, time, history, part):
+    """Do one part of learning a block, after `start_block`: all, or the messages or some neurons of a layer.
 
-
-@fast_kernel
-def aggregate(kind, weights, work, rows, mean, second):
-    """Add a network's weighted means and second moments to mean and second # OUT, [T, D] each."""
-    for t in range(rows):
-        add_moments(kind, work.outputs[t], weights, mean[t], second[t])
-
-
-@fast_kernel
-def learn_row(
-    rules, shape, base, gates, index, used, pool, side, target, weights, time, slots, work, switching
-):
-    """All networks learn one row, in one call: what `Ensemble.learn` does, for the lowest latency.
-
-    side: [1, d]; target: [1, D]; weights: [E, N]; slots: [N, 1]. The pool must have room for a new row of
-    weights in every neuron. Return the slots in use.
+    targets: [T, D]; weights: [N], of the switching # OUT; history as in `switch_block`. All ways of learning
+    call this one kernel: that the same source compiled twice gives the same rounding is not guaranteed.
     """
-    column = np.zeros(1, np.int64)
-    history = np.empty((0, weights.shape[1]))
-    for network in range(weights.shape[0]):
-        first = network * weights.shape[1]
-        contexts(gates, side, column, first, first + weights.shape[1], slots)
-        used = claim_rows(index, slots, first, shape, used)
-        learn_block(rules, shape, base, network, pool, slots, column, side, column, target, True, work)
-        if switching:
-            switch_block(rules.kind, target, weights[network], time, work, history)
-    return used
+    kind, projection, limits, step = rules
+    for i in range(part.first_layer, part.last_layer):
+        layer = layer_at(shape, i)
+        if part.stages & SEND:
+            send_layer(kind, shape, i, work, block.columns.size)
+        if part.stages & NEURONS:
+            learn(
+                kind,
+                projection,
+                limits,
+                step,
+                layer,
+                pool,
+                block.slots,
+                block.columns,
+                work.messages,
+                targets,
+                work.outputs,
+                part.start,
+                min(part.stop, layer.size),
+            )
+    if part.stages & SWITCH:
+        switch_block(kind, targets, weights, time, work, history)
 
 
 @fast_kernel
-def infer_row(rules, shape, base, gates, index, pool, side, weights, slots, work, mean, second):
-    """All networks predict one row: add its mean and second moment over the ensemble # OUT, [1, D] each."""
-    column = np.zeros(1, np.int64)
-    for network in range(weights.shape[0]):
-        first = network * weights.shape[1]
-        contexts(gates, side, column, first, first + weights.shape[1], slots)
-        find_rows(index, slots, first)
-        infer_block(rules, shape, base, network, pool, slots, column, side, column, work)
-        aggregate(rules.kind, weights[network], work, 1, mean, second)
+def infer_span(rules, shape, pool, block, work, weights, mean, second):
+    """Predict a block with one network, after `start_block` # OUT work.outputs.
+
+    Add its weighted means and second moments to mean and second # OUT, [T, D] each.
+    """
+    rows = block.columns.size
+    for i in range(shape.priors.size):
+        layer = layer_at(shape, i)
+        send_layer(rules.kind, shape, i, work, rows)
+        infer(
+            rules.kind,
+            rules.limits,
+            layer,
+            pool,
+            block.slots,
+            block.columns,
+            work.messages,
+            work.outputs,
+            0,
+            layer.size,
+        )
+    for t in range(rows):
+        add_moments(rules.kind, work.outputs[t], weights, mean[t], second[t])
+
+
+@fast_kernel
+def start_block(base, network, side, rows, targets, learn_base, work):
+    """Write the base predictions of some rows # OUT work; then let the base model learn, if asked."""
+    predict_base(base, network, side, rows, targets, learn_base, work.means, work.precisions)

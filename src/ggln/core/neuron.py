@@ -22,6 +22,7 @@ class Limits(NamedTuple):
     max_precision: Any  # 1 / min_variance
     mean_range: Any  # means are kept in [-mean_range, mean_range]
     min_sum: Any  # constants.MIN_PRECISION_SUM
+    rounding: Any  # constants.ROUNDING, in units of the last place
     floor: Any  # constants.BARRIER_FLOOR
     one: Any
 

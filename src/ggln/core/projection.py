@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ggln.core.constants import DEPENDENT
 from ggln.core.jit import Protocol, fast_kernel
 
 
@@ -124,11 +125,11 @@ def solve_gram(gram, right):
     leaves the projection that x stands for unchanged.
     """
     size, zero = right.size, right.dtype.type(0)
-    smallest = zero
+    lengths = np.empty(size, right.dtype)
     for k in range(size):
-        smallest = max(smallest, gram[k, k] * right.dtype.type(1e-6))
+        lengths[k] = gram[k, k]
     for k in range(size):
-        if gram[k, k] <= smallest:
+        if gram[k, k] <= lengths[k] * right.dtype.type(DEPENDENT):
             gram[k, :] = zero
             gram[:, k] = zero
             gram[k, k] = right.dtype.type(1)

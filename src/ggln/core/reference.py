@@ -5,6 +5,7 @@ Gaussian is a mean [D] and a precision matrix [D, D] whatever the structure of t
 is stored as it is, and all numbers are double. Tests hold engine and twin equal.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -174,6 +175,11 @@ def barrier_gradient(weights: FloatArray, limits: Constraints) -> FloatArray:
 # Gating, switching, base models (section 3, Appendices D and C) ------------------------------------------
 
 
+def fused_multiply_add(x: float, y: float, z: float) -> float:
+    """Return x y + z, rounded once: the engine's sums, so that no bit of a context can differ."""
+    return float(Fraction(x) * Fraction(y) + Fraction(z))
+
+
 def context(gates: Gates, neuron: int, z: FloatArray) -> int:
     """Index of the context that z selects: bit i is z . v >= b of the neuron's gate i."""
     index = 0
@@ -183,7 +189,7 @@ def context(gates: Gates, neuron: int, z: FloatArray) -> int:
             projection = z[code]
         else:
             for v, x in zip(gates.normals[code - z.size], z, strict=True):
-                projection += v * x
+                projection = fused_multiply_add(v, x, projection)
         index |= int(projection >= offset) << i
     return index
 
@@ -283,8 +289,9 @@ class ReferenceNetwork:
         """Return how much each neuron is believed, in the order of the layers."""
         if self.settings.aggregation == "switching":
             return self.switching.copy()
-        first_of_last = self.switching.size - self.settings.layer_sizes[-1]
-        return (np.arange(self.switching.size) == first_of_last).astype(np.float64)
+        weights = np.zeros_like(self.switching)
+        weights[-self.settings.layer_sizes[-1]] = 1
+        return weights
 
     def contexts(self, z: FloatArray) -> list[NDArray[np.intp]]:
         """Return c_ik(z) of every neuron, layer by layer."""

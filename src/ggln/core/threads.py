@@ -1,7 +1,7 @@
 """Running kernels that release the GIL on several threads."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -22,10 +22,12 @@ class Threads:
             self.pool.shutdown()
 
     def run(self, tasks: Sequence[Task]) -> None:
-        """Run all tasks and wait for them; an exception of any is raised here."""
+        """Run all tasks and wait for all of them; then the first exception, if any, is raised here."""
         if self.pool is None or len(tasks) == 1:
             for function, arguments in tasks:
                 function(*arguments)
         else:
-            for future in [self.pool.submit(function, *arguments) for function, arguments in tasks]:
+            futures = [self.pool.submit(function, *arguments) for function, arguments in tasks]
+            wait(futures)
+            for future in futures:
                 future.result()

@@ -58,20 +58,21 @@ def _add_barrier(projection, slope, pull, total, weighted, rate, limits):
 
 
 @fast_kernel
-def predict(total, weighted, limits):
-    """Mean and precision of the product (Eq. 3), in their ranges."""
-    mean = clip(weighted / max(total, limits.min_sum), -limits.mean_range, limits.mean_range)
+def predict(total, weighted, initial, limits):
+    """Mean and precision of the product (Eq. 3), in their ranges; `initial` is L with the initial weights."""
+    floor = max(limits.rounding * initial, limits.min_sum)
+    mean = clip(weighted / max(total, floor), -limits.mean_range, limits.mean_range)
     return mean, clip(total, limits.min_precision, limits.max_precision)
 
 
 @fast_kernel
-def gradient(projection, total, weighted, target, moments, limits, step):
+def gradient(projection, total, weighted, initial, target, moments, limits, step):
     """Mean, precision, step A and B of w -= A a - B b (Appendix B), and the learning rate in force.
 
     moments: sums of a^2, ab and b^2 over the inputs, for the trace of the Hessian (Eq. in Appendix B):
     |a|^2 / L^2 + (2 / L) |b - mean a|^2.
     """
-    mean, precision = predict(total, weighted, limits)
+    mean, precision = predict(total, weighted, initial, limits)
     residual = target - mean
     spread = max(moments[2] - mean * (moments[1] + moments[1] - mean * moments[0]), limits.min_sum)
     trace = (moments[0] / precision + spread + spread) / precision
@@ -162,6 +163,12 @@ def products(row0, row1, row2, row3, a, b, sums, prior):
 
 
 @fast_kernel
+def store(outputs, t, k, prediction):
+    """Keep a prediction, mean and precision, of neuron k for row t # OUT."""
+    outputs[t, k, MEAN], outputs[t, k, OUT_PRECISION] = prediction
+
+
+@fast_kernel
 def learn_single(projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, k):
     """Neuron k over a block. Shapes as in `neuron.learn`."""
     prior, floor = layer.prior, limits.floor
@@ -171,9 +178,9 @@ def learn_single(projection, limits, step, layer, pool, slots, columns, messages
         sums, moments, target = messages.sums[t], messages.moments[t], targets[t, 0]
         total, weighted = product(row, a, b, sums, prior)
         mean, precision, slope, pull, rate = gradient(
-            projection, total, weighted, target, moments, limits, step
+            projection, total, weighted, prior * sums[0], target, moments, limits, step
         )
-        outputs[t, k, MEAN], outputs[t, k, OUT_PRECISION] = mean, precision
+        store(outputs, t, k, (mean, precision))
         for j in range(row.size):
             row[j] = move(projection, row[j], slope * a[j] - pull * b[j], prior, rate, floor)
         mend(projection, row, a, b, sums, moments, prior, limits)
@@ -194,22 +201,23 @@ def learn_tile(projection, limits, step, layer, pool, slots, columns, messages, 
         a, b = messages.dense[t, PRECISION], messages.dense[t, WEIGHTED]
         sums, moments, target = messages.sums[t], messages.moments[t], targets[t, 0]
         s0, s1, s2, s3 = products(row0, row1, row2, row3, a, b, sums, prior)
+        initial = prior * sums[0]
         mean0, precision0, slope0, pull0, rate0 = gradient(
-            projection, s0[0], s0[1], target, moments, limits, step
+            projection, s0[0], s0[1], initial, target, moments, limits, step
         )
         mean1, precision1, slope1, pull1, rate1 = gradient(
-            projection, s1[0], s1[1], target, moments, limits, step
+            projection, s1[0], s1[1], initial, target, moments, limits, step
         )
         mean2, precision2, slope2, pull2, rate2 = gradient(
-            projection, s2[0], s2[1], target, moments, limits, step
+            projection, s2[0], s2[1], initial, target, moments, limits, step
         )
         mean3, precision3, slope3, pull3, rate3 = gradient(
-            projection, s3[0], s3[1], target, moments, limits, step
+            projection, s3[0], s3[1], initial, target, moments, limits, step
         )
-        outputs[t, k, MEAN], outputs[t, k, OUT_PRECISION] = mean0, precision0
-        outputs[t, k + 1, MEAN], outputs[t, k + 1, OUT_PRECISION] = mean1, precision1
-        outputs[t, k + 2, MEAN], outputs[t, k + 2, OUT_PRECISION] = mean2, precision2
-        outputs[t, k + 3, MEAN], outputs[t, k + 3, OUT_PRECISION] = mean3, precision3
+        store(outputs, t, k, (mean0, precision0))
+        store(outputs, t, k + 1, (mean1, precision1))
+        store(outputs, t, k + 2, (mean2, precision2))
+        store(outputs, t, k + 3, (mean3, precision3))
         for j in range(row0.size):
             row0[j] = move(projection, row0[j], slope0 * a[j] - pull0 * b[j], prior, rate0, floor)
             row1[j] = move(projection, row1[j], slope1 * a[j] - pull1 * b[j], prior, rate1, floor)
@@ -242,6 +250,7 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
         for t in range(columns.size):
             column = columns[t]
             a, b, sums = messages.dense[t, PRECISION], messages.dense[t, WEIGHTED], messages.sums[t]
+            initial = layer.prior * sums[0]
             row0 = weights_at(pool, slots[k, column], layer.stride)
             if k < tiled:
                 if t + 1 < columns.size:
@@ -250,13 +259,19 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
                 row2 = weights_at(pool, slots[k + 2, column], layer.stride)
                 row3 = weights_at(pool, slots[k + 3, column], layer.stride)
                 s0, s1, s2, s3 = products(row0, row1, row2, row3, a, b, sums, layer.prior)
-                outputs[t, k, MEAN], outputs[t, k, OUT_PRECISION] = predict(s0[0], s0[1], limits)
-                outputs[t, k + 1, MEAN], outputs[t, k + 1, OUT_PRECISION] = predict(s1[0], s1[1], limits)
-                outputs[t, k + 2, MEAN], outputs[t, k + 2, OUT_PRECISION] = predict(s2[0], s2[1], limits)
-                outputs[t, k + 3, MEAN], outputs[t, k + 3, OUT_PRECISION] = predict(s3[0], s3[1], limits)
+                store(outputs, t, k, predict(s0[0], s0[1], initial, limits))
+                outputs[t, k + 1, MEAN], outputs[t, k + 1, OUT_PRECISION] = predict(
+                    s1[0], s1[1], initial, limits
+                )
+                outputs[t, k + 2, MEAN], outputs[t, k + 2, OUT_PRECISION] = predict(
+                    s2[0], s2[1], initial, limits
+                )
+                outputs[t, k + 3, MEAN], outputs[t, k + 3, OUT_PRECISION] = predict(
+                    s3[0], s3[1], initial, limits
+                )
             else:
                 total, weighted = product(row0, a, b, sums, layer.prior)
-                outputs[t, k, MEAN], outputs[t, k, OUT_PRECISION] = predict(total, weighted, limits)
+                store(outputs, t, k, predict(total, weighted, initial, limits))
         k += TILE if k < tiled else 1
 
 
