@@ -96,6 +96,12 @@ def project(normal: Any, transposed: Any, count: Any, projections: Any) -> None:
     normal: [d]; transposed: [d, GATING_ROWS]. Four features at a time save three in four stores. Products
     and sums are fused explicitly: left to the compiler, vector and scalar code might round differently.
     """
+    if count == 1:  # a single row, without the vector loops' overhead; each step rounds as theirs do
+        total = 0.0
+        for f in range(normal.size):
+            total = fused_multiply_add(normal[f], transposed[f, 0], total)
+        projections[0] = total
+        return
     whole = normal.size - normal.size % 4
     for i in range(count):
         projections[i] = 0.0
