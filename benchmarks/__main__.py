@@ -1,10 +1,10 @@
-"""Run all benchmarks, print them, and write results/bench.json: ``python -m benchmarks``."""
+"""Run all benchmarks, write results/bench.json and the README's table: ``python -m benchmarks``."""
 
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import footprint, speed
+from benchmarks import footprint, speed, table
 from ggln.experiments import record
 
 
@@ -26,6 +26,7 @@ def main() -> None:
         results[name] = measure()
         console.print(name, results[name])
     record.write(Path("results/bench.json"), results)
+    table.write(Path("README.md"), results)
 
 
 main()
