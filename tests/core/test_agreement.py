@@ -159,6 +159,27 @@ def test_engine_equals_twin(
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+def test_negative_precision_violates_both_bounds_of_the_mean(
+    projection: str, make_settings: Callable[..., Settings], make_rows: Callable[..., Any]
+) -> None:
+    chosen = make_settings(
+        layer_sizes=(1,),
+        context_dim=0,
+        base_variance=0.3,
+        bias_range=1.0,
+        bias_variance=0.5,
+        learning_rate=1e-2,
+        step="ogd",
+        projection=projection,
+        barrier=1e-4,
+        weight_range=(-0.2, 2.0),
+        max_variance=2.0,
+        features=1,
+    )
+    assert compare(chosen, *make_rows(chosen, 16, 3.0, 130), rtol=1e-8) > 13
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_engine_equals_twin_whatever_the_settings(
     kind: str, projection: str, make_settings: Callable[..., Settings], make_rows: Callable[..., Any]

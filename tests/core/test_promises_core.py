@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -103,6 +104,9 @@ def test_threads_do_not_matter(
 
     def learn_span(*arguments: Any) -> None:
         used.add(threading.current_thread().name)
+        time.sleep(
+            1e-3
+        )  # the caller's thread works along, and could do all there is before another one starts
         kernel(*arguments)
 
     monkeypatch.setattr(constants, "PARALLEL_WEIGHTS", 1)

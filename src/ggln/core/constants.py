@@ -23,7 +23,7 @@ give 1.5 times the speed of one; eight would need more than the sixteen vector r
 BLOCK_ROWS = 1024
 """Rows that pass one layer before the next begins. Long enough that a row of weights is fetched from
 memory once for several visits, short enough that the inputs of a wide layer (2 MB) stay in the cache."""
-GATING_ROWS = 64
+GATING_ROWS = 128
 """Rows whose projections are computed together: their sums fit the first-level cache."""
 CONTEXT_CACHE_BYTES = 768 * 2**20
 """`fit` keeps the slots of all rows for later epochs while they need less than this."""

@@ -14,6 +14,7 @@ from ggln.core.gating import Gates, contexts
 from ggln.core.jit import Specialized
 from ggln.core.network import (
     DENSE,
+    DENSITIES,
     FIRST,
     HOT,
     HOT_STRIDE,
@@ -239,14 +240,16 @@ class Ensemble:
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
-        layers, switch = self.shape.table.shape[0], SWITCH if self.switching else 0
+        layers, switching = self.shape.table.shape[0], DENSITIES | SWITCH if self.switching else 0
         if threads == 1:
-            return [[Part(SEND | NEURONS | switch, 0, layers, 0, self.neurons)]]
+            return [[Part(SEND | NEURONS | switching, 0, layers, 0, max(self.neurons, rows))]]
+        spans = blocks(rows, -(-rows // threads))
         parts = []
         for i in range(layers):
-            parts.append([Part(SEND, i, i + 1, 0, 0)])
+            parts.append([Part(SEND, i, i + 1, *span) for span in spans])
             parts.append([Part(NEURONS, i, i + 1, *chunk) for chunk in self._chunks(i, rows, threads)])
-        parts.append([Part(switch, 0, 0, 0, 0)])
+        parts.append([Part(switching & DENSITIES, 0, 0, *span) for span in spans])
+        parts.append([Part(switching & SWITCH, 0, 0, 0, rows)])
         return parts
 
     def _chunks(self, layer: int, rows: int, count: int) -> list[tuple[int, int]]:

@@ -90,31 +90,87 @@ SAMPLERS: dict[str, Sampler] = {"sphere": sample_sphere, "axis": sample_axis, "m
 
 
 @exact_kernel
-def project(normal: Any, transposed: Any, count: Any, projections: Any) -> None:
-    """Write z . v of `count` rows into `projections` # OUT, summed in the order of the features.
+def project_row(normal: Any, transposed: Any) -> Any:
+    """Return z . v of a single row; each step rounds as those of the loops over many rows do."""
+    total = 0.0
+    for f in range(normal.size):
+        total = fused_multiply_add(normal[f], transposed[f, 0], total)
+    return total
 
-    normal: [d]; transposed: [d, GATING_ROWS]. Four features at a time save three in four stores. Products
-    and sums are fused explicitly: left to the compiler, vector and scalar code might round differently.
+
+@exact_kernel
+def project(u: Any, v: Any, transposed: Any, count: Any, projections: Any) -> None:
+    """Write z . u and z . v of `count` rows into `projections` # OUT, summed in the order of the features.
+
+    u, v: [d]; transposed: [d, GATING_ROWS]; projections: [2, GATING_ROWS]. Two gates share the loads of the
+    features, and four features at a time save three in four stores. Products and sums are fused
+    explicitly: left to the compiler, vector and scalar code might round differently.
     """
-    if count == 1:  # a single row, without the vector loops' overhead; each step rounds as theirs do
-        total = 0.0
-        for f in range(normal.size):
-            total = fused_multiply_add(normal[f], transposed[f, 0], total)
-        projections[0] = total
-        return
-    whole = normal.size - normal.size % 4
+    first, second = projections[0], projections[1]
+    whole = u.size - u.size % 4
     for i in range(count):
-        projections[i] = 0.0
+        first[i] = second[i] = 0.0
     for f in range(0, whole, 4):
-        a, b, c, d = normal[f], normal[f + 1], normal[f + 2], normal[f + 3]
+        a, b, c, d = transposed[f], transposed[f + 1], transposed[f + 2], transposed[f + 3]
         for i in range(count):
-            total = fused_multiply_add(a, transposed[f, i], projections[i])
-            total = fused_multiply_add(b, transposed[f + 1, i], total)
-            total = fused_multiply_add(c, transposed[f + 2, i], total)
-            projections[i] = fused_multiply_add(d, transposed[f + 3, i], total)
-    for f in range(whole, normal.size):
+            x = fused_multiply_add(u[f], a[i], first[i])
+            y = fused_multiply_add(v[f], a[i], second[i])
+            x = fused_multiply_add(u[f + 1], b[i], x)
+            y = fused_multiply_add(v[f + 1], b[i], y)
+            x = fused_multiply_add(u[f + 2], c[i], x)
+            y = fused_multiply_add(v[f + 2], c[i], y)
+            first[i] = fused_multiply_add(u[f + 3], d[i], x)
+            second[i] = fused_multiply_add(v[f + 3], d[i], y)
+    for f in range(whole, u.size):
         for i in range(count):
-            projections[i] = fused_multiply_add(normal[f], transposed[f, i], projections[i])
+            first[i] = fused_multiply_add(u[f], transposed[f, i], first[i])
+            second[i] = fused_multiply_add(v[f], transposed[f, i], second[i])
+
+
+@exact_kernel
+def add_bit(values: Any, offset: Any, bit: Any, indices: Any) -> None:
+    """Set a gate's bit in the indices # OUT of the rows that lie in its half-space."""
+    for i in range(indices.size):
+        indices[i] |= bit if values[i] >= offset else 0
+
+
+@exact_kernel
+def neuron_contexts(
+    codes: Any, offsets: Any, normals: Any, transposed: Any, projections: Any, indices: Any
+) -> None:
+    """Write the contexts that one neuron's gates give some rows into `indices` # OUT.
+
+    codes, offsets: [s]; transposed: [d, GATING_ROWS]; projections: [2, GATING_ROWS], scratch; indices: [T].
+    """
+    features = transposed.shape[0]
+    indices[:] = 0
+    waiting = -1  # a gate that waits for another one to share its pass over the features
+    for gate in range(codes.size):
+        if codes[gate] < features:
+            add_bit(transposed[codes[gate]], offsets[gate], 1 << gate, indices)
+        elif waiting < 0:
+            waiting = gate
+        else:
+            u, v = normals[codes[waiting] - features], normals[codes[gate] - features]
+            project(u, v, transposed, indices.size, projections)
+            add_bit(projections[0], offsets[waiting], 1 << waiting, indices)
+            add_bit(projections[1], offsets[gate], 1 << gate, indices)
+            waiting = -1
+    if waiting >= 0:
+        normal = normals[codes[waiting] - features]
+        project(normal, normal, transposed, indices.size, projections)
+        add_bit(projections[0], offsets[waiting], 1 << waiting, indices)
+
+
+@exact_kernel
+def row_context(codes: Any, offsets: Any, normals: Any, transposed: Any) -> Any:
+    """Return the context that one neuron's gates give a single row, without the vector loops' overhead."""
+    features, index = transposed.shape[0], 0
+    for gate in range(codes.size):
+        code = codes[gate]
+        value = transposed[code, 0] if code < features else project_row(normals[code - features], transposed)
+        index |= (1 << gate) if value >= offsets[gate] else 0
+    return index
 
 
 @exact_kernel
@@ -124,22 +180,18 @@ def contexts(gates: Any, side: Any, columns: Any, first: Any, last: Any, found: 
     side: [n, d] standardised features; columns: [T]; found: [last - first, T].
     """
     features = side.shape[1]
-    transposed = np.empty((features, GATING_ROWS))
-    projections = np.empty(GATING_ROWS)
+    transposed = np.empty((features, GATING_ROWS if columns.size > 1 else 1))
+    projections, indices = np.empty((2, GATING_ROWS)), np.empty(GATING_ROWS, np.int32)
     for start in range(0, columns.size, GATING_ROWS):
         count = min(GATING_ROWS, columns.size - start)
         for i in range(count):
             for feature in range(features):
                 transposed[feature, i] = side[columns[start + i], feature]
         for k in range(first, last):
-            row = found[k - first, start : start + count]
-            row[:] = 0
-            for gate in range(gates.codes.shape[1]):
-                code, offset, bit = gates.codes[k, gate], gates.offsets[k, gate], 1 << gate
-                if code < features:
-                    for i in range(count):
-                        row[i] |= bit if transposed[code, i] >= offset else 0
-                    continue
-                project(gates.normals[code - features], transposed, count, projections)
-                for i in range(count):
-                    row[i] |= bit if projections[i] >= offset else 0
+            codes, offsets = gates.codes[k], gates.offsets[k]
+            if columns.size == 1:
+                found[k - first, 0] = row_context(codes, offsets, gates.normals, transposed)
+                continue
+            neuron_contexts(codes, offsets, gates.normals, transposed, projections, indices[:count])
+            for i in range(count):
+                found[k - first, start + i] = indices[i]

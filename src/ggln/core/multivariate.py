@@ -86,11 +86,11 @@ def clear(kind, layer, messages, t):
         messages.hot[t, h] = weighted if (h - first_bias) % 2 == 1 else -weighted
 
 
-def _send_base(kind, layer, means, precisions, rows, messages):
+def _send_base(kind, layer, means, precisions, messages, start, stop):
     natural = np.empty_like(messages.sums[0])
     size = natural.size - kind.outputs
     along_axes = means.shape[2] < kind.outputs
-    for t in range(rows):
+    for t in range(start, stop):
         clear(kind, layer, messages, t)
         for j in range(means.shape[1]):
             precision = precisions[t, j]
@@ -111,9 +111,9 @@ def _send_base(kind, layer, means, precisions, rows, messages):
         finish(kind, layer, messages, t)
 
 
-def _send(kind, layer, below, outputs, rows, messages):
+def _send(kind, layer, below, outputs, messages, start, stop):
     natural = np.empty_like(messages.sums[0])
-    for t in range(rows):
+    for t in range(start, stop):
         clear(kind, layer, messages, t)
         for j in range(below.size):
             to_natural(kind, outputs[t, below.first + j], natural)
@@ -239,7 +239,7 @@ def _learn(
             add_barrier(projection, kind, limits, natural, coefficients, constraints, bounds, scales)
             pull_back(kind, layer, coefficients, messages, t, change)
             for j in range(inputs):
-                row[j] = move(projection, row[j], rate * change[j], layer.prior, rate, limits.floor)
+                row[j] = move(projection, row[j], row[j] - rate * change[j], layer.prior, rate, limits.floor)
             mend(projection, kind, limits, layer, row, messages, t, natural, constraints, bounds, scales)
 
 

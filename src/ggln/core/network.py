@@ -35,7 +35,7 @@ from ggln.core.neuron import (
     send,
     send_base,
 )
-from ggln.core.switching import switch
+from ggln.core.switching import densities, switch
 from ggln.core.univariate import Univariate
 
 FIRST, SIZE, DENSE, STRIDE, HOT, HOT_STRIDE = range(6)
@@ -64,16 +64,16 @@ class Block(NamedTuple):
     columns: Any  # [T]  the columns of `slots` that belong to the rows
 
 
-SEND, NEURONS, SWITCH = 1, 2, 4
+SEND, NEURONS, DENSITIES, SWITCH = 1, 2, 4, 8
 
 
 class Part(NamedTuple):
-    """What is to be done of learning a block: stages, of some layers, for some of their neurons."""
+    """What is to be done of learning a block: stages, of some layers, for some of their neurons or rows."""
 
     stages: int
     first_layer: int
     last_layer: int
-    start: int
+    start: int  # of the neurons of a layer in the stage NEURONS, of the block's rows in the others
     stop: int
 
 
@@ -85,8 +85,7 @@ class Work(NamedTuple):
     precisions: Any  # [T, inputs]
     messages: Messages
     outputs: Any  # [T, N, P]
-    energy: Any  # [N]
-    scale: Any  # [N]
+    density: Any  # [T, N]  each neuron's density at the target
 
 
 def padded(length: int) -> int:
@@ -135,8 +134,7 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
         precisions=np.zeros((rows, base_inputs), dtype),
         messages=messages,
         outputs=np.zeros((rows, neurons, output), dtype),
-        energy=np.zeros(neurons),
-        scale=np.zeros(neurons),
+        density=np.zeros((rows, neurons), dtype),
     )
 
 
@@ -182,16 +180,25 @@ def layer_at(shape, i):
 
 
 @fast_kernel
-def send_layer(kind, shape, i, work, rows):
-    """Fill the messages to layer i # OUT work, from the base predictions or the layer below."""
+def send_layer(kind, shape, i, work, start, stop):
+    """Fill the messages of rows start to stop to layer i # OUT work: base predictions, or the layer below."""
     if i == 0:
-        send_base(kind, layer_at(shape, 0), work.means, work.precisions, rows, work.messages)
+        send_base(kind, layer_at(shape, 0), work.means, work.precisions, work.messages, start, stop)
     else:
-        send(kind, layer_at(shape, i), layer_at(shape, i - 1), work.outputs, rows, work.messages)
+        send(kind, layer_at(shape, i), layer_at(shape, i - 1), work.outputs, work.messages, start, stop)
 
 
 @fast_kernel
-def switch_block(kind, targets, weights, time, work, history):
+def find_densities(kind, targets, work, start, stop):
+    """Write every neuron's density at the targets of rows start to stop # OUT work."""
+    energy, scale = np.empty(work.density.shape[1]), np.empty(work.density.shape[1])
+    for t in range(start, stop):
+        energies(kind, work.outputs[t], targets[t], energy, scale)
+        densities(energy, scale, work.density[t])
+
+
+@fast_kernel
+def switch_block(targets, weights, time, work, history):
     """Move the switching weights # OUT over a block; `history` # OUT gets those from before each row.
 
     weights: [N]; history: [T, N], or empty where it is not wanted.
@@ -200,22 +207,22 @@ def switch_block(kind, targets, weights, time, work, history):
         if history.shape[0] > 0:
             for k in range(weights.size):
                 history[t, k] = weights[k]
-        energies(kind, work.outputs[t], targets[t], work.energy, work.scale)
-        switch(weights, time + t, work.energy, work.scale)
+        switch(weights, time + t, work.density[t])
 
 
 @fast_kernel
 def learn_span(rules, shape, pool, block, targets, work, weights, time, history, part):
-    """Do one part of learning a block, after `start_block`: all, or the messages or some neurons of a layer.
+    """Do one part of learning a block, after `start_block`: all of it, or a stage for some neurons or rows.
 
     targets: [T, D]; weights: [N], of the switching # OUT; history as in `switch_block`. All ways of learning
     call this one kernel: that the same source compiled twice gives the same rounding is not guaranteed.
     """
     kind, projection, limits, step = rules
+    last_row = min(part.stop, block.columns.size)
     for i in range(part.first_layer, part.last_layer):
         layer = layer_at(shape, i)
         if part.stages & SEND:
-            send_layer(kind, shape, i, work, block.columns.size)
+            send_layer(kind, shape, i, work, part.start, last_row)
         if part.stages & NEURONS:
             learn(
                 kind,
@@ -232,8 +239,10 @@ def learn_span(rules, shape, pool, block, targets, work, weights, time, history,
                 part.start,
                 min(part.stop, layer.size),
             )
+    if part.stages & DENSITIES:
+        find_densities(kind, targets, work, part.start, last_row)
     if part.stages & SWITCH:
-        switch_block(kind, targets, weights, time, work, history)
+        switch_block(targets, weights, time, work, history)
 
 
 @fast_kernel
@@ -245,7 +254,7 @@ def infer_span(rules, shape, pool, block, work, weights, mean, second):
     rows = block.columns.size
     for i in range(shape.priors.size):
         layer = layer_at(shape, i)
-        send_layer(rules.kind, shape, i, work, rows)
+        send_layer(rules.kind, shape, i, work, 0, rows)
         infer(
             rules.kind,
             rules.limits,

@@ -57,15 +57,15 @@ class Messages(NamedTuple):
     moments: Any  # [T, C]  sums of squares that the Hessian's trace needs
 
 
-def send_base(kind, layer, means, precisions, rows, messages):
-    """Fill `messages` # OUT with the base predictions of a block, isotropic Gaussians.
+def send_base(kind, layer, means, precisions, messages, start, stop):
+    """Fill `messages` # OUT with the base predictions, isotropic Gaussians, of rows start to stop.
 
     means: [T, inputs, D], or [T, inputs, 1] for inputs along one axis each; precisions: [T, inputs].
     """
 
 
-def send(kind, layer, below, outputs, rows, messages):
-    """Fill the `messages` # OUT to `layer` with the outputs [T, N, P] of the layer `below`."""
+def send(kind, layer, below, outputs, messages, start, stop):
+    """Fill the `messages` # OUT to `layer` with rows start to stop of the outputs [T, N, P] `below`."""
 
 
 def learn(

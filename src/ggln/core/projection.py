@@ -42,8 +42,8 @@ class LogBarrier(NamedTuple):
     strength: Any
 
 
-def move(projection, value, change, prior, rate, floor):
-    """One weight after its gradient step; `value` and the result are differences from `prior`."""
+def move(projection, value, moved, prior, rate, floor):
+    """One weight's place after its gradient step from `value` to `moved`, all as differences from `prior`."""
 
 
 def repair(projection, row, rows, targets, lengths, prior):
@@ -70,22 +70,22 @@ def clip(value, low, high):
 
 
 @Move.register(Clip)
-def _move_clip(projection, value, change, prior, rate, floor):
-    return clip(value - change, projection.low - prior, projection.high - prior)
+def _move_clip(projection, value, moved, prior, rate, floor):
+    return clip(moved, projection.low - prior, projection.high - prior)
 
 
 @Move.register(Exact)
-def _move_exact(projection, value, change, prior, rate, floor):
-    return value - change
+def _move_exact(projection, value, moved, prior, rate, floor):
+    return moved
 
 
 @Move.register(LogBarrier)
-def _move_barrier(projection, value, change, prior, rate, floor):
+def _move_barrier(projection, value, moved, prior, rate, floor):
     # d/dw of -log(w - low) - log(high - w), written with a single division
     low, high = projection.low - prior, projection.high - prior
     above, below = max(value - low, floor * prior), max(high - value, floor * prior)
     push = rate * projection.strength * (below - above) / (above * below)
-    return clip(value - change + push, low, high)
+    return clip(moved + push, low, high)
 
 
 @Settle.register(Exact)

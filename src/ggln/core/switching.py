@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ggln.core.jit import exact_kernel, fast_kernel
+from ggln.core.jit import exact_kernel, fast_kernel, fused_multiply_add
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -13,6 +13,9 @@ ROUNDER = 1.5 * 2.0**52
 """Added to a small number, it leaves the nearest integer in the last bits of the sum."""
 LOWEST = -700.0
 """Below this the exponential would leave the normal numbers; as a density it is zero all the same."""
+FAINTEST = -80.0
+"""Densities below e^-80 of the best one's count as that: still a normal number in single precision, and
+nothing beside the share of the weight that every model gets back at each step."""
 
 
 @exact_kernel
@@ -22,47 +25,54 @@ def exp_negative(x: Any) -> Any:
     Compiled exactly: reassociation would undo the rounding trick.
     """
     x = max(x, LOWEST)
-    shifted = x * LOG2_E + ROUNDER
+    shifted = fused_multiply_add(x, LOG2_E, ROUNDER)
     exponent = shifted - ROUNDER
-    r = x - exponent * LN2_HIGH - exponent * LN2_LOW
+    r = fused_multiply_add(exponent, -LN2_LOW, fused_multiply_add(exponent, -LN2_HIGH, x))
     # Taylor series to the 11th order in Horner's form: exact to double precision on |r| <= ln(2)/2
-    series = r * (1 / 39916800) + 1 / 3628800
-    series = series * r + 1 / 362880
-    series = series * r + 1 / 40320
-    series = series * r + 1 / 5040
-    series = series * r + 1 / 720
-    series = series * r + 1 / 120
-    series = series * r + 1 / 24
-    series = series * r + 1 / 6
-    series = series * r + 1 / 2
-    series = (series * r + 1.0) * r + 1.0
+    series = fused_multiply_add(r, 1 / 39916800, 1 / 3628800)
+    series = fused_multiply_add(series, r, 1 / 362880)
+    series = fused_multiply_add(series, r, 1 / 40320)
+    series = fused_multiply_add(series, r, 1 / 5040)
+    series = fused_multiply_add(series, r, 1 / 720)
+    series = fused_multiply_add(series, r, 1 / 120)
+    series = fused_multiply_add(series, r, 1 / 24)
+    series = fused_multiply_add(series, r, 1 / 6)
+    series = fused_multiply_add(series, r, 1 / 2)
+    series = fused_multiply_add(series, r, 1.0)
+    series = fused_multiply_add(series, r, 1.0)
     power = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64)
     return series * power
 
 
 @fast_kernel
-def switch(weights: Any, time: Any, energy: Any, scale: Any) -> None:
+def densities(energy: Any, scale: Any, density: Any) -> None:
+    """Write the densities scale * exp(-energy) of a row's models # OUT, as multiples of e^-(least energy).
+
+    The common factor does not matter to `switch`; with it, the likeliest model's density cannot underflow.
+    """
+    least = energy[0]
+    for i in range(energy.size):
+        least = min(least, energy[i])
+    for i in range(energy.size):
+        density[i] = scale[i] * exp_negative(max(least - energy[i], FAINTEST))
+
+
+@fast_kernel
+def switch(weights: Any, time: Any, density: Any) -> None:
     """Move the weights # OUT on from time t to t + 1, given every model's density at the target.
 
-    weights: [m], non-negative with sum 1; the densities are scale * exp(-energy), up to one factor
-    (both are overwritten).
-    w <- alpha/(m-1) + ((1-alpha) - alpha/(m-1)) w rho / sum(w rho), alpha = 1/(t+1), then normalised.
+    weights: [m], non-negative with sum 1; density: [m], up to a common factor.
+    w <- alpha/(m-1) + ((1-alpha) - alpha/(m-1)) w rho / sum(w rho), alpha = 1/(t+1). The sum is 1 again:
+    dividing by sum(w rho) is the renormalisation, and rounding does not build up.
     """
     models = weights.size
     if models < 2:
         return
-    least = energy[0]
-    for i in range(models):
-        least = min(least, energy[i])
     evidence = 0.0
     for i in range(models):
-        scale[i] *= weights[i] * exp_negative(least - energy[i])
-        evidence += scale[i]
+        weights[i] *= density[i]
+        evidence += weights[i]
     share = 1.0 / ((time + 1.0) * (models - 1.0))
     keep = (1.0 - 1.0 / (time + 1.0) - share) / evidence
-    total = 0.0
     for i in range(models):
-        weights[i] = share + keep * scale[i]
-        total += weights[i]
-    for i in range(models):
-        weights[i] /= total
+        weights[i] = share + keep * weights[i]

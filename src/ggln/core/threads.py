@@ -1,5 +1,6 @@
 """Running kernels that release the GIL on several threads."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
@@ -8,11 +9,11 @@ Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Threads:
-    """A number of threads that run lists of tasks; with one thread, everything runs in the caller's."""
+    """A number of threads that run lists of tasks; the caller's is one of them and works along."""
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.pool = ThreadPoolExecutor(count, "ggln") if count > 1 else None
+        self.pool = ThreadPoolExecutor(count - 1, "ggln") if count > 1 else None
 
     def __enter__(self) -> "Threads":
         return self
@@ -22,12 +23,22 @@ class Threads:
             self.pool.shutdown()
 
     def run(self, tasks: Sequence[Task]) -> None:
-        """Run all tasks and wait for all of them; then the first exception, if any, is raised here."""
-        if self.pool is None or len(tasks) == 1:
-            for function, arguments in tasks:
+        """Run all tasks and wait for all of them; then raise what one of them raised, if any did."""
+        waiting = deque(tasks)
+
+        def work() -> None:
+            while waiting:
+                try:
+                    function, arguments = waiting.popleft()
+                except IndexError:  # another thread was faster
+                    return
                 function(*arguments)
-        else:
-            futures = [self.pool.submit(function, *arguments) for function, arguments in tasks]
+
+        helpers = min(self.count, len(tasks)) - 1
+        futures = [] if self.pool is None else [self.pool.submit(work) for _ in range(helpers)]
+        try:
+            work()
+        finally:
             wait(futures)
-            for future in futures:
-                future.result()
+        for future in futures:
+            future.result()

@@ -98,8 +98,8 @@ def _mend(projection, row, a, b, sums, moments, prior, limits):
     if not (precise or vague or high or low):
         settle(projection, row, prior)
         return
-    rows = np.empty((2, row.size), row.dtype)
-    targets, lengths = np.empty(2, row.dtype), np.empty(2, row.dtype)
+    rows = np.empty((3, row.size), row.dtype)
+    targets, lengths = np.empty(3, row.dtype), np.empty(3, row.dtype)
     count = 0
     if precise or vague:
         sign = limits.one if precise else -limits.one
@@ -109,13 +109,13 @@ def _mend(projection, row, a, b, sums, moments, prior, limits):
         targets[count] = sign * (bound - prior * sums[0])
         lengths[count] = moments[0]
         count += 1
-    if high or low:
-        sign = limits.one if high else -limits.one
-        for j in range(row.size):
-            rows[count, j] = sign * b[j] - edge * a[j]
-        targets[count] = prior * (edge * sums[0] - sign * sums[1])
-        lengths[count] = moments[2] - sign * edge * (moments[1] + moments[1]) + edge * edge * moments[0]
-        count += 1
+    for violated, sign in ((high, limits.one), (low, -limits.one)):  # both, where the precision is negative
+        if violated:
+            for j in range(row.size):
+                rows[count, j] = sign * b[j] - edge * a[j]
+            targets[count] = prior * (edge * sums[0] - sign * sums[1])
+            lengths[count] = moments[2] - sign * edge * (moments[1] + moments[1]) + edge * edge * moments[0]
+            count += 1
     repair(projection, row, rows[:count], targets[:count], lengths[:count], prior)
 
 
@@ -127,9 +127,9 @@ def weights_at(pool, slot, size):
 
 
 @fast_kernel
-def fetch_tile(pool, slots, column, size, k):
-    """Bring the rows that a tile needs next towards the cache, while it computes."""
-    for i in range(TILE):
+def fetch(pool, slots, column, size, k):
+    """Bring the rows that half a tile, from neuron k on, needs next towards the cache."""
+    for i in range(TILE // 2):
         ahead = np.int64(slots[k + i, column]) * LANES
         for j in range(0, size, CACHE_LINE):
             prefetch(pool, ahead + j)
@@ -182,7 +182,7 @@ def learn_single(projection, limits, step, layer, pool, slots, columns, messages
         )
         store(outputs, t, k, (mean, precision))
         for j in range(row.size):
-            row[j] = move(projection, row[j], slope * a[j] - pull * b[j], prior, rate, floor)
+            row[j] = move(projection, row[j], row[j] - slope * a[j] + pull * b[j], prior, rate, floor)
         mend(projection, row, a, b, sums, moments, prior, limits)
 
 
@@ -192,8 +192,8 @@ def learn_tile(projection, limits, step, layer, pool, slots, columns, messages, 
     prior, floor = layer.prior, limits.floor
     for t in range(columns.size):
         column = columns[t]
-        if t + 1 < columns.size:
-            fetch_tile(pool, slots, columns[t + 1], layer.stride, k)
+        following = columns[min(t + 1, columns.size - 1)]
+        fetch(pool, slots, following, layer.stride, k)
         row0 = weights_at(pool, slots[k, column], layer.stride)
         row1 = weights_at(pool, slots[k + 1, column], layer.stride)
         row2 = weights_at(pool, slots[k + 2, column], layer.stride)
@@ -218,11 +218,12 @@ def learn_tile(projection, limits, step, layer, pool, slots, columns, messages, 
         store(outputs, t, k + 1, (mean1, precision1))
         store(outputs, t, k + 2, (mean2, precision2))
         store(outputs, t, k + 3, (mean3, precision3))
+        fetch(pool, slots, following, layer.stride, k + TILE // 2)
         for j in range(row0.size):
-            row0[j] = move(projection, row0[j], slope0 * a[j] - pull0 * b[j], prior, rate0, floor)
-            row1[j] = move(projection, row1[j], slope1 * a[j] - pull1 * b[j], prior, rate1, floor)
-            row2[j] = move(projection, row2[j], slope2 * a[j] - pull2 * b[j], prior, rate2, floor)
-            row3[j] = move(projection, row3[j], slope3 * a[j] - pull3 * b[j], prior, rate3, floor)
+            row0[j] = move(projection, row0[j], row0[j] - slope0 * a[j] + pull0 * b[j], prior, rate0, floor)
+            row1[j] = move(projection, row1[j], row1[j] - slope1 * a[j] + pull1 * b[j], prior, rate1, floor)
+            row2[j] = move(projection, row2[j], row2[j] - slope2 * a[j] + pull2 * b[j], prior, rate2, floor)
+            row3[j] = move(projection, row3[j], row3[j] - slope3 * a[j] + pull3 * b[j], prior, rate3, floor)
         for row in (row0, row1, row2, row3):
             mend(projection, row, a, b, sums, moments, prior, limits)
 
@@ -253,22 +254,14 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
             initial = layer.prior * sums[0]
             row0 = weights_at(pool, slots[k, column], layer.stride)
             if k < tiled:
-                if t + 1 < columns.size:
-                    fetch_tile(pool, slots, columns[t + 1], layer.stride, k)
                 row1 = weights_at(pool, slots[k + 1, column], layer.stride)
                 row2 = weights_at(pool, slots[k + 2, column], layer.stride)
                 row3 = weights_at(pool, slots[k + 3, column], layer.stride)
                 s0, s1, s2, s3 = products(row0, row1, row2, row3, a, b, sums, layer.prior)
                 store(outputs, t, k, predict(s0[0], s0[1], initial, limits))
-                outputs[t, k + 1, MEAN], outputs[t, k + 1, OUT_PRECISION] = predict(
-                    s1[0], s1[1], initial, limits
-                )
-                outputs[t, k + 2, MEAN], outputs[t, k + 2, OUT_PRECISION] = predict(
-                    s2[0], s2[1], initial, limits
-                )
-                outputs[t, k + 3, MEAN], outputs[t, k + 3, OUT_PRECISION] = predict(
-                    s3[0], s3[1], initial, limits
-                )
+                store(outputs, t, k + 1, predict(s1[0], s1[1], initial, limits))
+                store(outputs, t, k + 2, predict(s2[0], s2[1], initial, limits))
+                store(outputs, t, k + 3, predict(s3[0], s3[1], initial, limits))
             else:
                 total, weighted = product(row0, a, b, sums, layer.prior)
                 store(outputs, t, k, predict(total, weighted, initial, limits))
@@ -298,8 +291,8 @@ def finish(kind, layer, messages, t):
 
 
 @SendBase.register(Univariate)
-def _send_base(kind, layer, means, precisions, rows, messages):
-    for t in range(rows):
+def _send_base(kind, layer, means, precisions, messages, start, stop):
+    for t in range(start, stop):
         for j in range(means.shape[1]):
             messages.dense[t, PRECISION, j] = precisions[t, j]
             messages.dense[t, WEIGHTED, j] = precisions[t, j] * means[t, j, 0]
@@ -307,8 +300,8 @@ def _send_base(kind, layer, means, precisions, rows, messages):
 
 
 @Send.register(Univariate)
-def _send(kind, layer, below, outputs, rows, messages):
-    for t in range(rows):
+def _send(kind, layer, below, outputs, messages, start, stop):
+    for t in range(start, stop):
         for j in range(below.size):
             precision = outputs[t, below.first + j, OUT_PRECISION]
             messages.dense[t, PRECISION, j] = precision
