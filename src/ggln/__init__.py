@@ -8,12 +8,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ggln import presets
+    from ggln import datasets, presets
     from ggln.estimators import GGLNRegressor
     from ggln.persistence import load
 
 __version__ = "0.1.0"
-__all__ = ["GGLNRegressor", "__version__", "load", "presets"]
+__all__ = ["GGLNRegressor", "__version__", "datasets", "load", "presets"]
 
 _HOME = {"GGLNRegressor": "ggln.estimators", "load": "ggln.persistence"}
 
@@ -21,8 +21,8 @@ _HOME = {"GGLNRegressor": "ggln.estimators", "load": "ggln.persistence"}
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
-    if name == "presets":
-        return importlib.import_module("ggln.presets")
+    if name in ("datasets", "presets"):
+        return importlib.import_module(f"ggln.{name}")
     raise AttributeError(f"module 'ggln' has no attribute {name!r}")
 
 

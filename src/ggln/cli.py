@@ -24,7 +24,12 @@ reproduce = typer.Typer(
     no_args_is_help=True, help="Reproduce the paper's tables and figures, one command each."
 )
 app.add_typer(reproduce, name="reproduce")
+data_sets = typer.Typer(no_args_is_help=True, help="List the public data sets and get them.")
+app.add_typer(data_sets, name="datasets")
 
+DataDir = Annotated[
+    Path | None, typer.Option(help="A folder of data sets, to look in before GGLN_DATA and the cache.")
+]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the results and the picture.")]
 
 
@@ -100,6 +105,42 @@ def hetero(
     _print_table(console, f"{rows} samples, tested on as many", {"mean": ".3f", "best": ".3f"}, scores, names)
     console.print(f"Results are in {output / 'hetero.json'}", highlight=False, soft_wrap=True)
     _save(console, picture.draw(record.plain(results)), output / "hetero.png")
+
+
+@data_sets.command("list")
+def list_data_sets(data_dir: DataDir = None) -> None:
+    """List all known data sets, and where they are.
+
+    Example: ggln datasets list
+    """
+    from rich.table import Table
+
+    from ggln import datasets
+
+    table = Table(title="Data sets", title_justify="left")
+    for heading in ("name", "rows", "features", "outputs", "source", "where"):
+        numeric = heading in ("rows", "features", "outputs")
+        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+    for entry in datasets.ENTRIES.values():
+        sizes = (f"{size:,}" for size in (entry.rows, entry.features, entry.outputs))
+        folders = {str(path.parent): None for path in datasets.find(entry.name, data_dir) or ()}
+        table.add_row(entry.name, *sizes, entry.source, "\n".join(folders) or "not here")
+    _console().print(table)
+
+
+@data_sets.command("get")
+def get_data_set(
+    name: Annotated[str, typer.Argument(help="A name from `ggln datasets list`.")], data_dir: DataDir = None
+) -> None:
+    """Make sure that a data set is here, verify it, and say where it is; download it if need be.
+
+    Example: ggln datasets get boston --data-dir ~/data
+    """
+    from ggln import datasets
+
+    console = _console()
+    for path in datasets.get(name, data_dir):
+        console.print(f"{name} is in {path}", highlight=False, soft_wrap=True)
 
 
 def _console() -> "Console":

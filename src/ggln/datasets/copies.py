@@ -1,0 +1,128 @@
+"""Public copies of the tables: how each is downloaded and turned into the bytes of a file of this package."""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Fetch = Callable[[str], bytes]
+Table = NDArray[np.float64]
+
+OPENML = "https://www.openml.org/api/v1/json/data/{}"
+
+
+class Copy(Protocol):
+    """A copy of a file in public."""
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+
+    def read(self, fetch: Fetch, names: Sequence[str]) -> bytes:
+        """Return the file, inputs and targets called `names` in it; `fetch` returns what is at a URL."""
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """The file itself."""
+
+    url: str
+
+    def read(self, fetch: Fetch, names: Sequence[str]) -> bytes:  # noqa: ARG002
+        """Return the file as it is."""
+        return fetch(self.url)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text file with one row on a line; or one in a zip archive, if `member` names it."""
+
+    url: str
+    features: range
+    target: int
+    delimiter: str | None = None  # None: white space of any length
+    skip: int = 0  # lines above the first row
+    member: str = ""  # name in the archive, whatever its folder there
+
+    def read(self, fetch: Fetch, names: Sequence[str]) -> bytes:
+        """Return the table as npz file."""
+        data = fetch(self.url)
+        if self.member:
+            data = _unzip(data, self.member)
+        table = np.loadtxt(io.BytesIO(data), delimiter=self.delimiter, skiprows=self.skip, ndmin=2)
+        return _npz(names, table, self.features, self.target)
+
+
+@dataclass(frozen=True)
+class OpenML:
+    """A data set of OpenML, whose description names an ARFF file and its MD5."""
+
+    number: int
+    features: range
+    target: int
+    description: str = OPENML
+
+    @property
+    def url(self) -> str:
+        """Where its description is."""
+        return self.description.format(self.number)
+
+    def read(self, fetch: Fetch, names: Sequence[str]) -> bytes:
+        """Return the table as npz file."""
+        from scipy.io.arff import loadarff
+
+        about = json.loads(fetch(self.url))["data_set_description"]
+        data = fetch(about["url"])
+        if hashlib.md5(data, usedforsecurity=False).hexdigest() != about["md5_checksum"]:
+            raise ValueError(f"{about['url']} has another MD5 than OpenML says: it may be damaged")
+        rows, _ = loadarff(io.StringIO(data.decode()))
+        # OpenML declares whole numbers as categories at times; as bytes they are numbers still
+        table = np.column_stack([rows[column].astype(np.float64) for column in rows.dtype.names])
+        return _npz(names, table, self.features, self.target)
+
+
+@dataclass(frozen=True)
+class Matlab:
+    """A matrix in a Matlab file."""
+
+    url: str
+    variable: str
+    features: range
+    targets: range
+
+    def read(self, fetch: Fetch, names: Sequence[str]) -> bytes:
+        """Return the matrix as npz file."""
+        from scipy.io import loadmat
+        from scipy.io.matlab import MatReadError
+
+        data = fetch(self.url)
+        try:
+            table = loadmat(io.BytesIO(data))[self.variable]
+        except MatReadError as error:
+            raise ValueError(str(error)) from error
+        return _npz(names, table, self.features, self.targets)
+
+
+def _unzip(data: bytes, member: str) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            if PurePosixPath(name).name == member:
+                return archive.read(name)
+    raise KeyError(f"there is no {member} in the archive")
+
+
+def _npz(names: Sequence[str], table: NDArray[Any], features: range, target: int | range) -> bytes:
+    """Return the npz file of a table."""
+    inputs, targets = names
+    y: Table = table[:, target if isinstance(target, int) else list(target)].astype(np.float64)
+    X: Table = table[:, list(features)].astype(np.float64)
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **{inputs: X, targets: y})
+    return file.getvalue()
