@@ -39,7 +39,9 @@ def test_version():
     assert runner.invoke(cli.app, ["--version"]).output.strip() == __version__
 
 
-@pytest.mark.parametrize("arguments", [[], ["demo"], ["reproduce"], ["reproduce", "hetero"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["demo"], ["reproduce"], ["reproduce", "hetero"], ["datasets"], ["datasets", "get"]]
+)
 def test_help_answers_without_loading_the_engine(arguments):
     code = "import sys; from ggln.cli import app\ntry: app(sys.argv[1:])\nexcept SystemExit: pass\n"
     code += "assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"

@@ -13,7 +13,7 @@ TIMEOUT = 60.0  # seconds without a byte: servers of large files may think for a
 CHUNK = 1 << 16  # bytes between two steps of the progress bar
 
 
-class Unreachable(OSError):
+class DownloadError(OSError):
     """A download that did not arrive, or not as a whole."""
 
 
@@ -39,13 +39,13 @@ def fetch(url: str) -> bytes:
                 progress.advance(task, len(chunk))
     except urllib.error.HTTPError as error:
         error.close()
-        raise Unreachable(
+        raise DownloadError(
             f"could not download {url}: the server answers {error.code} {error.reason}"
         ) from error
     except (OSError, http.client.HTTPException) as error:
-        raise Unreachable(f"could not download {url}: {getattr(error, 'reason', error)}") from error
+        raise DownloadError(f"could not download {url}: {getattr(error, 'reason', error)}") from error
     if total is not None and received.tell() != total:
-        raise Unreachable(f"could not download {url}: it ended after {received.tell()} of {total} bytes")
+        raise DownloadError(f"could not download {url}: it ended after {received.tell()} of {total} bytes")
     return received.getvalue()
 
 
@@ -72,7 +72,7 @@ def _checked(file: File, copy: Copy) -> tuple[bytes, Arrays]:
     """Return the bytes for the cache and the arrays in them."""
     try:
         data = copy.read(fetch, file.names)
-    except Unreachable:
+    except DownloadError:
         raise
     except UNREADABLE as error:
         raise ValueError(f"{copy.url} does not lead to the expected table ({error})") from error

@@ -1,0 +1,192 @@
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from http.server import SimpleHTTPRequestHandler
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.io import savemat
+
+from ggln import datasets
+from ggln.datasets import copies, download, files
+
+Table = NDArray[np.float64]
+
+ARFF = """@RELATION small
+@ATTRIBUTE 'a (in m)' NUMERIC
+@ATTRIBUTE b {2.0,3.0,-4.5,0.0,6.0}
+@ATTRIBUTE y REAL
+@DATA
+"""
+
+
+def serve_csv(folder: Path, rows: list[str]) -> None:
+    (folder / "small.csv").write_text("\n".join(rows))
+
+
+def serve_arff(folder: Path, server: str, rows: list[str], md5: str | None = None) -> None:
+    data = (ARFF + "\n".join(rows)).encode()
+    (folder / "small.arff").write_bytes(data)
+    about = {"url": server + "small.arff", "md5_checksum": md5 or hashlib.md5(data).hexdigest()}
+    (folder / "7").write_text(json.dumps({"data_set_description": about}))
+
+
+def test_a_missing_set_is_downloaded_once_and_kept(
+    small: files.File, folder: Path, cache: Path, table: Table, rows: list[str]
+) -> None:
+    serve_csv(folder, rows)
+    first = datasets.load("small")
+    (folder / "small.csv").unlink()
+    again = datasets.load("small")
+    for data in (first, again):
+        np.testing.assert_array_equal(data.X, table[:, :2])
+        np.testing.assert_array_equal(data.y, table[:, 2])
+        assert len(data.splits) == 3
+    assert [path.name for path in (cache / "toys").iterdir()] == ["small.npz"]
+
+
+def test_text_with_a_header_and_the_target_in_front(folder: Path, table: Table) -> None:
+    lines = ['"y";"a";"b"'] + [";".join(map(str, (row[2], row[0], row[1]))) for row in table]
+    (folder / "wine.csv").write_text("\r\n".join(lines) + "\r\n")
+    copy = copies.Text((folder / "wine.csv").as_uri(), range(1, 3), 0, delimiter=";", skip=1)
+    check(copy, table)
+
+
+def test_text_between_white_space_with_empty_lines_at_the_end(folder: Path, table: Table) -> None:
+    lines = ["  " + "   ".join(map(str, row)) + " " for row in table]
+    (folder / "yacht.data").write_text("\n".join(lines) + "\n\n \n")
+    check(copies.Text((folder / "yacht.data").as_uri(), range(2), 2), table)
+
+
+def test_text_in_a_zip_archive_whatever_its_folder(folder: Path, table: Table) -> None:
+    with zipfile.ZipFile(folder / "table.zip", "w") as archive:
+        archive.writestr("__MACOSX/._data.txt", b"\0")
+        archive.writestr("Some Set/data.txt", "\n".join(" ".join(map(repr, row)) for row in table.tolist()))
+    check(copies.Text((folder / "table.zip").as_uri(), range(2), 2, member="data.txt"), table)
+
+
+def test_openml_with_numbers_declared_as_categories(
+    folder: Path, server: str, table: Table, rows: list[str]
+) -> None:
+    serve_arff(folder, server, rows)
+    check(copies.OpenML(7, range(2), 2, description=server + "{}"), table)
+
+
+def test_openml_with_a_wrong_md5(folder: Path, server: str, rows: list[str]) -> None:
+    serve_arff(folder, server, rows, md5="0" * 32)
+    with pytest.raises(ValueError, match=r"small\.arff has another MD5"):
+        copies.OpenML(7, range(2), 2, description=server + "{}").read(download.fetch, ("X", "y"))
+
+
+def test_matlab(folder: Path, table: Table) -> None:
+    savemat(folder / "arm.mat", {"arm": np.column_stack([table, 2 * table[:, 2]])})
+    copy = copies.Matlab((folder / "arm.mat").as_uri(), "arm", range(2), range(2, 4))
+    check(copy, table, np.column_stack([table[:, 2], 2 * table[:, 2]]))
+
+
+def check(copy: copies.Copy, table: Table, y: Table | None = None) -> None:
+    with np.load(io.BytesIO(copy.read(download.fetch, ("X", "y"))), allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["X"], table[:, :2])
+        np.testing.assert_array_equal(arrays["y"], table[:, 2] if y is None else y)
+        assert arrays["X"].dtype == arrays["y"].dtype == np.float64
+
+
+def test_the_next_copy_is_tried_when_one_differs(
+    small: files.File,
+    folder: Path,
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    table: Table,
+    rows: list[str],
+) -> None:
+    serve_csv(folder, [row.replace("0.125", "0.13") for row in rows])
+    serve_arff(folder, server, rows)
+    with pytest.raises(OSError, match=r"small\.csv can be read, but its content differs from the published"):
+        download.download(small)
+    both = (*small.copies, copies.OpenML(7, range(2), 2, description=server + "{}"))
+    _, arrays = download.download(replace(small, copies=both))
+    np.testing.assert_array_equal(arrays["X"], table[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("serve", "message"),
+    [
+        (lambda folder, rows: None, "could not download .*small.csv: the server answers 404"),
+        (
+            lambda folder, rows: serve_csv(folder, ["<html>Sorry</html>"]),
+            "does not lead to the expected table",
+        ),
+        (lambda folder, rows: serve_csv(folder, ["1,2", "3,4"]), "does not lead to the expected table"),
+        (lambda folder, rows: serve_csv(folder, rows[:-1]), "content differs from the published"),
+        (lambda folder, rows: serve_csv(folder, rows[::-1]), "content differs from the published"),
+    ],
+    ids=["missing", "html", "columns", "rows", "order"],
+)
+def test_a_failed_download_says_why_and_leaves_nothing(
+    small: files.File,
+    folder: Path,
+    cache: Path,
+    serve: Callable[[Path, list[str]], None],
+    message: str,
+    rows: list[str],
+) -> None:
+    serve(folder, rows)
+    with pytest.raises(OSError, match=rf"(?s)toys/small\.npz is not here.*{message}.*GGLN_DATA"):
+        datasets.load("small")
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        lambda url: copies.Text(url, range(2), 2, member="data.txt"),
+        lambda url: copies.OpenML(1, range(2), 2, description=url),
+        lambda url: copies.Matlab(url, "arm", range(2), range(2, 3)),
+    ],
+    ids=["zip", "openml", "matlab"],
+)
+@pytest.mark.parametrize("data", [b"", b"{}", b"nonsense " * 100], ids=["empty", "json", "nonsense"])
+def test_nonsense_is_one_sentence(
+    small: files.File, folder: Path, copy: Callable[[str], copies.Copy], data: bytes
+) -> None:
+    (folder / "other").write_bytes(data)
+    file = replace(small, copies=(copy((folder / "other").as_uri()),))
+    with pytest.raises(OSError, match="does not lead to the expected table"):
+        download.download(file)
+
+
+def test_a_download_that_ends_early(
+    folder: Path, server: str, monkeypatch: pytest.MonkeyPatch, rows: list[str]
+) -> None:
+    serve_csv(folder, rows)
+    monkeypatch.setattr(
+        SimpleHTTPRequestHandler, "copyfile", lambda self, source, out: out.write(source.read(9))
+    )
+    with pytest.raises(OSError, match="ended after 9 of"):
+        download.fetch(server + "small.csv")
+
+
+def test_a_server_that_is_not_there() -> None:
+    with pytest.raises(OSError, match=r"could not download http://127\.0\.0\.1:1/x: .*refused"):
+        download.fetch("http://127.0.0.1:1/x")
+
+
+def test_a_download_killed_while_writing_leaves_nothing(
+    small: files.File, folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, rows: list[str]
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    serve_csv(folder, rows)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", killed)
+        with pytest.raises(KeyboardInterrupt):
+            datasets.load("small")
+    assert list((cache / "toys").iterdir()) == []
+    assert datasets.find("small") is None
+    assert datasets.load("small").X.shape == (5, 2)
