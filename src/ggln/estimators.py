@@ -21,11 +21,12 @@ from ggln import persistence
 from ggln.core import constants
 from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
-from ggln.core.learner import Learner, Predictions
+from ggln.core.learner import Advice, Course, Learner, Predictions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 from ggln.explain import Explanation, explain
+from ggln.regressors import CrossFitted, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
 SCALE = Interval(Real, 1e-9, 1e9, closed="both")
@@ -35,6 +36,9 @@ RATE = Interval(Real, 0, 1e9, closed="right")
 ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
 """How rows are brought into the core. The order in memory is the order of summation: in another one, a data
 frame would give other last bits than an array. What is not finite is looked for here, to say where."""
+
+FEWEST_CALIBRATED = 40
+"""Rows below which no folds are cut."""
 
 Distribution = GaussianMixture | MultivariateGaussianMixture
 
@@ -57,19 +61,23 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
     ----------
     layer_sizes : sequence of int
         Neurons in each layer.
-    context_dim : int, 0 to 16
-        Half-spaces of each neuron; it has 2**context_dim rows of weights.
+    context_dim : int or sequence of int, 0 to 16
+        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
+        networks in turn: rough and fine ones then share the prediction.
     epochs : int
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
         Networks with different gates, whose predictions are mixed.
-    gating : {"sphere", "axis", "mixed"}
-        Directions of the half-spaces: uniform on the sphere, one feature each, or half of each.
+    gating : {"tree", "sphere", "axis", "mixed"}
+        Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
+        one random feature each; or half on the sphere and half on features.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
-    base_model : {"feature", "blr", "none", "coordinate"}
+    base_model : {"auto", "feature", "blr", "none", "coordinate"} or sequence of regressors
         Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; nothing but
-        the biases; or, for as many outputs as features, feature i along output i.
+        the biases; or, for as many outputs as features, feature i along output i. Regressors of scikit-learn
+        are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians.
+        "auto" takes boosted trees, randomised trees and a perceptron, and in a stream the features alone.
     base_variance : float or None
         Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
@@ -90,6 +98,11 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         Predict with the switching mixture of all neurons, or with the last layer's first neuron.
     covariance : {"isotropic", "diagonal", "full"}
         For several outputs: the structure of every neuron's covariance.
+    anneal : bool
+        Whether the step shrinks to nothing over the epochs of `fit`.
+    folds : int
+        In `fit`, each network leaves out one of so many parts of the rows. On the rows left out, the width of
+        the predictions and the shares of the networks are calibrated. 0 does without.
     standardize : bool or "inputs"
         Standardise inputs and targets, or inputs only; in a stream, with running statistics.
     shuffle : bool
@@ -122,12 +135,12 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "layer_sizes": ["array-like"],
-        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like"],
         "epochs": [Interval(Integral, 1, None, closed="left")],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "gating": [StrOptions(set(SAMPLERS))],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
-        "base_model": [StrOptions(set(BASE_MODELS))],
+        "base_model": [StrOptions({"auto", *BASE_MODELS}), list, tuple],
         "base_variance": [SCALE, None],
         "bias_range": [SCALE],
         "bias_variance": [SCALE],
@@ -140,6 +153,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         "max_variance": [SCALE],
         "aggregation": [StrOptions({"switching", "last"})],
         "covariance": [StrOptions(set(COVARIANCES))],
+        "anneal": ["boolean"],
+        "folds": [Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean", StrOptions({"inputs"})],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
@@ -153,13 +168,13 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        layer_sizes: Sequence[int] = (32,) * 12,
-        context_dim: int = 6,
-        epochs: int = 10,
-        n_estimators: int = 4,
-        gating: str = "mixed",
+        layer_sizes: Sequence[int] = (16,) * 6,
+        context_dim: int | Sequence[int] = (2, 4, 6),
+        epochs: int = 20,
+        n_estimators: int = 15,
+        gating: str = "tree",
         gating_bias: float | str = "data",
-        base_model: str = "feature",
+        base_model: str | Sequence[Any] = "auto",
         base_variance: float | None = 1.0,
         bias_range: float = 5.0,
         bias_variance: float = 1.0,
@@ -168,10 +183,12 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         projection: str = "clip",
         barrier: float = 1e-6,
         weight_range: tuple[float, float] = (0.0, 1e3),
-        min_variance: float = 1e-2,
+        min_variance: float = 1e-4,
         max_variance: float = 1e2,
         aggregation: str = "switching",
         covariance: str = "isotropic",
+        anneal: bool = True,
+        folds: int = 5,
         standardize: bool | str = True,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
@@ -197,6 +214,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         self.max_variance = max_variance
         self.aggregation = aggregation
         self.covariance = covariance
+        self.anneal = anneal
+        self.folds = folds
         self.standardize = standardize
         self.shuffle = shuffle
         self.random_state = random_state
@@ -221,10 +240,14 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         self._check_parameters()
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
-            learner = self._new_learner(rows.shape[1], targets)
-            with self._threads() as threads, self._progress(rows.shape[0] * self.epochs) as progress:
-                learner.fit(rows, _columns(targets), self.epochs, self.shuffle, threads, progress)
-        self._keep(learner, targets)
+            regressors = self._regressors(rows.shape[0])
+            learner = self._new_learner(rows.shape, targets, len(regressors))
+            with self._threads() as threads:
+                advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
+                course = Course(self.epochs, self.shuffle, self.anneal)
+                with self._progress("learning", rows.shape[0] * self.epochs) as progress:
+                    learner.fit(rows, _columns(targets), course, threads, progress, advice)
+        self._keep(learner, targets, regressors)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -319,7 +342,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         """Return how much each base input and bias adds to each row's mean and precision."""
         rows = self._check_rows(X)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return explain(self.learner_, rows, [str(name) for name in names])
+        return explain(self.learner_, rows, [*map(str, names), *self._regressor_names])
 
     # Saving --------------------------------------------------------------------------------------------
 
@@ -329,22 +352,33 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         parameters = self.get_params()
         parameters["random_state"] = self.learner_.settings.seed
         names = getattr(self, "feature_names_in_", None)
+        settings, arrays = self.learner_.state()
         header = {
             "estimator": type(self).__name__,
             "parameters": parameters,
             "feature_names": None if names is None else list(names),
             "flat_target": self._flat_target,
+            "learner": settings,
         }
-        settings, arrays = self.learner_.state()
-        persistence.write(path, {**header, "learner": settings}, arrays)
+        if isinstance(self.learner_.advise, CrossFitted):
+            kinds, models = self.learner_.advise.state()
+            header["regressors"] = {"kinds": kinds, "names": self._regressor_names}
+            arrays |= models
+        if not isinstance(self.base_model, str):
+            parameters["base_model"] = "auto"  # estimators are code; what they have learnt is in the arrays
+        persistence.write(path, header, arrays)
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
         parameters = header["parameters"]
-        for name in ("layer_sizes", "weight_range"):
-            parameters[name] = tuple(parameters[name])
+        for name in ("layer_sizes", "weight_range", "context_dim"):
+            if isinstance(parameters[name], list):
+                parameters[name] = tuple(parameters[name])
         model = cls(**parameters)
-        model.learner_ = Learner.from_state(header["learner"], arrays)
+        regressors = header.get("regressors", {"kinds": [], "names": []})
+        advise = CrossFitted.from_state(regressors["kinds"], arrays) if regressors["kinds"] else None
+        model.learner_ = Learner.from_state(header["learner"], arrays, find_splits, advise)
+        model._regressor_names = regressors["names"]
         model.n_features_in_ = model.learner_.settings.features
         model.n_outputs_ = model.learner_.settings.outputs
         model._flat_target = header["flat_target"]
@@ -359,6 +393,19 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         sizes = list(self.layer_sizes)
         if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
             raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+        dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
+        if not dims or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
+            raise ValueError(
+                f"context_dim must be one or several integers from 0 to {most}, got {self.context_dim!r}"
+            )
+        if not isinstance(self.base_model, str):
+            for regressor in self.base_model:
+                if not (hasattr(regressor, "fit") and hasattr(regressor, "predict")):
+                    raise ValueError(
+                        f"base_model must hold regressors with fit and predict, got {regressor!r}"
+                    )
+        if self.folds == 1:
+            raise ValueError("folds must be 0 or at least 2, got 1")
         bounds = list(self.weight_range)
         if len(bounds) != 2 or not all(isinstance(bound, Real) and abs(bound) <= 1e9 for bound in bounds):
             raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
@@ -413,16 +460,16 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=begin)
             if begin:
-                learner = self._new_learner(rows.shape[1], targets)
+                learner = self._new_learner((0, rows.shape[1]), targets, 0)
             else:
                 learner = self.learner_
                 outputs = _columns(targets).shape[1]
                 if outputs != self.n_outputs_:
                     raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
-            with self._threads() as threads, self._progress(rows.shape[0]) as progress:
+            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 recorded = learner.partial_fit(rows, _columns(targets), threads, record, progress)
         if begin:
-            self._keep(learner, targets)
+            self._keep(learner, targets, [])
         return recorded
 
     def _one(self, x: Any) -> FloatArray:
@@ -453,8 +500,45 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _new_learner(self, features: int, targets: FloatArray) -> Learner:
-        learner = Learner(self._settings(features, targets))
+    def _context_dims(self) -> tuple[int, ...]:
+        """Return the context dimensions that the networks have in turn."""
+        if isinstance(self.context_dim, Sequence | np.ndarray):
+            return tuple(dim.item() if isinstance(dim, np.generic) else dim for dim in self.context_dim)
+        return (int(self.context_dim),)
+
+    def _regressors(self, rows: int) -> Sequence[Any]:
+        """Return the regressors that a table of so many rows is to be learnt with."""
+        if isinstance(self.base_model, str):
+            worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0
+            return default_regressors(rows) if worthwhile else []
+        if self.base_model and self._count_folds(rows) == 0:
+            raise ValueError(
+                f"regressors as base_model need folds >= 2 and at least {FEWEST_CALIBRATED} rows, "
+                f"got folds={self.folds} and {rows} rows"
+            )
+        return self.base_model
+
+    def _count_folds(self, rows: int) -> int:
+        """Return how many folds are cut: none from few rows, which tell little about any part of them."""
+        return int(self.folds) if rows >= max(FEWEST_CALIBRATED, 2 * self.folds) else 0
+
+    def _consult(
+        self, regressors: Sequence[Any], X: FloatArray, Y: FloatArray, settings: Settings, threads: Threads
+    ) -> Advice | None:
+        """Fit the regressors without each fold."""
+        if self.base_model == "auto":
+            for regressor in regressors:
+                regressor.set_params(random_state=settings.seed)
+        if not regressors:
+            return None
+        with self._progress("fitting base models", settings.folds * len(regressors)) as progress:
+            folds = settings.assign_folds(X.shape[0])
+            fitted, predictions = cross_fit(regressors, X, Y, folds, threads, progress)
+        return Advice(predictions, fitted)
+
+    def _new_learner(self, shape: tuple[int, int], targets: FloatArray, regressors: int) -> Learner:
+        """Return a learner for a table of a shape (rows, features), or for a stream: no rows yet."""
+        learner = Learner(self._settings(shape, targets, regressors), find_splits)
         least = learner.ensemble.shape.priors.min()
         if not self.weight_range[0] < least:
             raise ValueError(
@@ -463,21 +547,27 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             )
         return learner
 
-    def _settings(self, features: int, targets: FloatArray) -> Settings:
+    def _settings(self, shape: tuple[int, int], targets: FloatArray, regressors: int) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
         values = {name: getattr(self, name) for name in names}
         values["layer_sizes"] = tuple(int(size) for size in self.layer_sizes)
         values["weight_range"] = tuple(float(bound) for bound in self.weight_range)
+        dims = self._context_dims()
+        values["context_dim"], values["context_dims"] = max(dims), dims if len(dims) > 1 else ()
+        if self.base_model == "auto" or not isinstance(self.base_model, str):
+            values["base_model"] = "feature"
+        values["folds"], values["regressors"] = self._count_folds(shape[0]), regressors
         if not isinstance(self.standardize, str):
             values["standardize"] = bool(self.standardize)  # also of NumPy's booleans
         if isinstance(self.random_state, Integral):
             seed = int(self.random_state)
         else:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Settings(**values, features=features, outputs=_columns(targets).shape[1], seed=seed)
+        return Settings(**values, features=shape[1], outputs=_columns(targets).shape[1], seed=seed)
 
-    def _keep(self, learner: Learner, targets: FloatArray) -> None:
+    def _keep(self, learner: Learner, targets: FloatArray, regressors: Sequence[Any]) -> None:
         self.learner_ = learner
+        self._regressor_names = [type(regressor).__name__ for regressor in regressors]
         self.n_outputs_ = learner.settings.outputs
         self._flat_target = targets.ndim == 1
 
@@ -489,16 +579,16 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         return Threads(joblib.effective_n_jobs(self.n_jobs))
 
     @contextmanager
-    def _progress(self, rows: int) -> Iterator[Callable[[int], object]]:
-        """Give a function that is told how many rows were learnt, and shows them if `verbose`."""
+    def _progress(self, what: str, steps: int) -> Iterator[Callable[[int], object]]:
+        """Give a function that is told how many steps were done, and shows them if `verbose`."""
         if not self.verbose:
             yield lambda _: None
             return
         from rich.progress import Progress
 
         with Progress() as bar:
-            task = bar.add_task("learning", total=rows)
-            yield lambda learnt: bar.advance(task, learnt)
+            task = bar.add_task(what, total=steps)
+            yield lambda done: bar.advance(task, done)
 
 
 def _columns(targets: FloatArray) -> FloatArray:
@@ -530,10 +620,11 @@ def _gaussians(predictions: Predictions, outputs: int) -> tuple[FloatArray, Floa
     scales = predictions.scales.reshape(shape)
     means = predictions.shifts.reshape(shape) + scales * values[..., :outputs]
     precisions = values[..., outputs:]
+    spreads = predictions.components.spreads[:, None, None]
     if precisions.shape[-1] in (1, outputs):
-        return means, scales**2 / precisions
+        return means, spreads * scales**2 / precisions
     matrices = np.linalg.inv(precisions.reshape(*precisions.shape[:-1], outputs, outputs))
-    return means, matrices * scales[..., None] * scales[..., None, :]
+    return means, spreads[..., None] * matrices * scales[..., None] * scales[..., None, :]
 
 
 def _mixture(predictions: list[Predictions], outputs: int) -> Distribution:

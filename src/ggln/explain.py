@@ -43,20 +43,20 @@ class Neurons(NamedTuple):
     to_precision: FloatArray  # from the sum of precisions to the precision
 
 
-def explain(learner: Learner, rows: FloatArray, feature_names: list[str]) -> Explanation:
+def explain(learner: Learner, rows: FloatArray, base_names: list[str]) -> Explanation:
     """Return the contributions of all base inputs and biases to the prediction of each row."""
     ensemble, outputs = learner.ensemble, learner.settings.outputs
-    side = learner.inputs.transform(rows)
-    names = _names(learner, feature_names)
+    side = learner.side(rows)
+    names = _names(learner, base_names)
     mean, precision = np.zeros((2, rows.shape[0], len(names), outputs))
     for t in range(rows.shape[0]):
         for network in range(ensemble.networks):
             layers = _forward(ensemble, network, side[t : t + 1])
             to_mean, to_precision = _backward(
-                layers, ensemble.weights[network], len(biases(ensemble.rules.kind)[0])
+                layers, ensemble.belief(network), len(biases(ensemble.rules.kind)[0])
             )
             mean[t] += to_mean / ensemble.networks
-            precision[t] += to_precision / ensemble.networks
+            precision[t] += to_precision / (ensemble.networks * ensemble.spreads[network])
     shift, scale = learner.targets.shift_and_scale()
     mean, precision = scale * mean, precision / scale**2
     if outputs == 1:
@@ -64,9 +64,9 @@ def explain(learner: Learner, rows: FloatArray, feature_names: list[str]) -> Exp
     return Explanation(names, mean, precision, shift)
 
 
-def _names(learner: Learner, feature_names: list[str]) -> list[str]:
+def _names(learner: Learner, base_names: list[str]) -> list[str]:
     """Return the names of base inputs and biases, in the order of a first-layer row of weights."""
-    base = [] if learner.settings.base_model == "none" else feature_names
+    base = [] if learner.settings.base_model == "none" else base_names
     directions = biases(learner.ensemble.rules.kind)[0]
     if learner.settings.outputs == 1:
         return [*base, "bias -", "bias +"]

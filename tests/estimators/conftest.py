@@ -3,7 +3,16 @@ import pytest
 
 from ggln import GGLNRegressor
 
-TINY = {"layer_sizes": (9, 5, 2), "context_dim": 3, "epochs": 2, "n_estimators": 2, "random_state": 0}
+TINY = {
+    "layer_sizes": (9, 5, 2),
+    "context_dim": 3,
+    "epochs": 2,
+    "n_estimators": 2,
+    "gating": "mixed",
+    "base_model": "feature",
+    "folds": 0,
+    "random_state": 0,
+}
 
 
 @pytest.fixture

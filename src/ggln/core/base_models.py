@@ -20,10 +20,14 @@ class NoBase(NamedTuple):
 
 
 class FeatureBase(NamedTuple):
-    """One Gaussian for each feature, centred on its value, in every output coordinate."""
+    """One Gaussian for each feature, centred on its value, in every output coordinate.
+
+    Columns past the features hold what regressors predict, one for each output: one Gaussian a regressor.
+    """
 
     limit: Any  # means are clipped to [-limit, limit], as those of every neuron are
-    precision: Any
+    features: Any
+    precisions: Any  # [inputs], of the features and then of the regressors
 
 
 class CoordinateBase(NamedTuple):
@@ -67,11 +71,12 @@ def _none(base, network, side, columns, targets, learning, means, precisions):
 @PredictBase.register(FeatureBase)
 def _feature(base, network, side, columns, targets, learning, means, precisions):
     for t in range(columns.size):
-        for j in range(side.shape[1]):
-            value = clip(side[columns[t], j], -base.limit, base.limit)
+        for j in range(base.precisions.size):
+            regressor = j - base.features
             for d in range(means.shape[2]):
-                means[t, j, d] = value
-            precisions[t, j] = base.precision
+                column = j if regressor < 0 else base.features + regressor * means.shape[2] + d
+                means[t, j, d] = clip(side[columns[t], column], -base.limit, base.limit)
+            precisions[t, j] = base.precisions[j]
 
 
 @PredictBase.register(CoordinateBase)

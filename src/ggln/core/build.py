@@ -1,5 +1,6 @@
 """From settings to an ensemble of networks: choosing kinds, drawing gates."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from ggln.core.base_models import CoordinateBase, FeatureBase, NoBase, empty_lin
 from ggln.core.diagonal import Diagonal
 from ggln.core.ensemble import Ensemble
 from ggln.core.full import Full
-from ggln.core.gating import SAMPLERS, Gates
+from ggln.core.gating import NO_SPLITS, SAMPLERS, Gates, Splits
 from ggln.core.isotropic import Isotropic
 from ggln.core.network import Rules, make_shape
 from ggln.core.neuron import Limits, Step
@@ -21,7 +22,7 @@ from ggln.core.univariate import Univariate
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 BASE_MODELS = ("none", "feature", "coordinate", "blr")
-GATES, ORDER = 0, 1  # streams of random numbers: one for drawing gates, one for shuffling rows
+GATES, ORDER, FOLDS = 0, 1, 2  # streams of random numbers: for drawing gates, shuffling rows, cutting folds
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,33 @@ class Settings:
     outputs: int
     seed: int
     dtype: Any = constants.WEIGHT
+    context_dims: tuple[
+        int, ...
+    ] = ()  # of the networks in turn, where they differ; context_dim is the largest
+    folds: int = 0  # parts of the rows that networks leave out in turn, for calibration
+    regressors: int = 0  # whose predictions are base inputs, beside the features
+
+    @property
+    def columns(self) -> int:
+        """Columns of the side information: the features, and what each regressor predicts of each output."""
+        return self.features + self.regressors * self.outputs
+
+    def fold(self, network: int) -> int:
+        """Return the fold that a network leaves out."""
+        return network % self.folds
+
+    def assign_folds(self, rows: int) -> NDArray[np.int64]:
+        """Return the fold of each row: parts of nearly the same size, at random."""
+        return self.random(0, FOLDS).permutation(rows) % self.folds
+
+    def kind(self, network: int) -> int:
+        """Return which of `context_dims` a network has: networks of one kind leave out all folds in turn."""
+        return network // max(self.folds, 1) % max(len(self.context_dims), 1)
 
     @property
     def needs_data(self) -> bool:
         """Whether networks depend on the first rows: their scale, or gates through them."""
-        return bool(self.standardize) or self.gating_bias == "data"
+        return bool(self.standardize) or self.gating_bias == "data" or self.gating == "tree"
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
@@ -101,26 +124,35 @@ def make_base(settings: Settings) -> tuple[Any, int]:
     if settings.base_model == "blr":
         networks, features, outputs = settings.n_estimators, settings.features, settings.outputs
         return empty_linear_base(networks, features, outputs, limit, precision), features
-    kind = {"feature": FeatureBase, "coordinate": CoordinateBase}[settings.base_model]
-    return kind(limit, precision), settings.features
+    if settings.base_model == "coordinate":
+        return CoordinateBase(limit, precision), settings.features
+    inputs = settings.features + settings.regressors
+    return FeatureBase(limit, settings.features, np.full(inputs, precision)), inputs
 
 
-def draw_gates(settings: Settings, side: FloatArray) -> Gates:
-    """Draw every network's gates from its own random numbers, and join them. side: [n, d], rows seen."""
+def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = (NO_SPLITS,)) -> Gates:
+    """Draw every network's gates from its own random numbers, and join them.
+
+    side: [n, columns], rows seen; splits: for gates from trees, of the networks in turn.
+    """
     sample, neurons = SAMPLERS[settings.gating], sum(settings.layer_sizes)
     numbers = (
-        neurons * settings.context_dim * (settings.n_estimators * settings.features + constants.GATE_ROWS)
+        neurons * settings.context_dim * (settings.n_estimators * settings.columns + constants.GATE_ROWS)
     )
     memory.require(8 * numbers, "drawing the gates")
     step = max(1, side.shape[0] // constants.GATE_ROWS)
     side = side[: step * constants.GATE_ROWS : step]
+    shape = neurons, settings.context_dim, side, settings.gating_bias
     drawn = [
-        sample(neurons, settings.context_dim, side, settings.gating_bias, settings.random(network, GATES))
+        sample(*shape, settings.random(network, GATES), splits[network % len(splits)])
         for network in range(settings.n_estimators)
     ]
+    for network, gates in enumerate(drawn):
+        if settings.context_dims:  # gates that no row passes leave a network with fewer contexts
+            gates.offsets[:, settings.context_dims[settings.kind(network)] :] = np.inf
     codes, normals = [], 0
     for gates in drawn:
-        general = gates.codes >= settings.features
+        general = gates.codes >= settings.columns
         codes.append(np.where(general, gates.codes + normals, gates.codes).astype(np.int32))
         normals += gates.normals.shape[0]
     return Gates(
@@ -134,6 +166,6 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     """Return untrained networks with the given gates."""
     rules = make_rules(settings)
     base, inputs = make_base(settings)
-    shape = make_shape(settings.layer_sizes, rules.kind, base, settings.features, settings.dtype)
+    shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.dtype)
     switching = settings.aggregation == "switching"
     return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching)

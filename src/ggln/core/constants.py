@@ -65,6 +65,8 @@ BLR_PRIOR_PRECISION = 1.0
 GATE_ROWS = 1024
 """Rows, spread evenly over those seen, that offsets of gates are drawn from: enough for a threshold, and
 drawing them costs little beside learning."""
+SPLIT_POWER, SPLIT_SHARE = 0.5, 0.7
+"""Gates from trees: a split is drawn with probability ~ gain^0.5, and so many of the gates are splits."""
 WARMUP_ROWS = 1024
 """A stream redraws its data-dependent gates and statistics whenever the number of rows seen reaches a
 power of two up to this one, and learns the rows again: at most twice the work, for this many rows."""

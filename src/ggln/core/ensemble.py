@@ -35,6 +35,7 @@ from ggln.core.network import (
     make_work,
     start_block,
 )
+from ggln.core.neuron import Step
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -48,7 +49,17 @@ class Components(NamedTuple):
     """What every neuron of the ensemble predicts for some rows, and how much it is believed."""
 
     outputs: NDArray[Any]  # [n, E, N, P]
-    weights: FloatArray  # [E, N], or [n, E, N] where they changed from row to row
+    weights: (
+        FloatArray  # [E, N], or [n, E, N] where they changed from row to row; each network's sum is its share
+    )
+    spreads: FloatArray  # [E]  factors on the variances
+
+
+class Epoch(NamedTuple):
+    """One pass: each network's rows in their order, as many for all networks, and a factor on the step."""
+
+    order: list[Columns]
+    pace: float
 
 
 def blocks(rows: int, longest: int) -> list[tuple[int, int]]:
@@ -95,6 +106,7 @@ class Ensemble:
         self.pool = np.zeros(self.used * constants.LANES, shape.priors.dtype)
         self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
         self.time = 1  # t of Appendix D
+        self.shares, self.spreads = np.ones(networks), np.ones(networks)
         self.weights = np.full((networks, self.neurons), 1.0 / self.neurons)
         if not switching:
             self.weights[:] = np.arange(self.neurons) == shape.table[-1, FIRST]
@@ -172,27 +184,29 @@ class Ensemble:
         self,
         side: FloatArray,
         targets: NDArray[Any],
-        orders: Iterator[list[Columns]],
+        epochs: Iterator[Epoch],
         repeated: bool,
         threads: Threads,
         progress: Callable[[int], object],
     ) -> None:
-        """Learn all rows once for each of the `orders`, which say for each network how the rows come.
+        """Learn rows once for each of the `epochs`.
 
         side: [n, d]; targets: [n, D]. The contexts of repeated epochs are kept where memory allows. The base
         model learns in the first epoch only: it counts rows, and no row counts twice.
         """
-        count = side.shape[0]
+        count, rules = side.shape[0], self.rules
         kept = None
         if repeated and 4 * self.networks * self.neurons * count <= constants.CONTEXT_CACHE_BYTES:
             kept = self.claim(side, [np.arange(count)] * self.networks, threads)
-        for epoch, order in enumerate(orders):
-            for start, stop in blocks(count, constants.BLOCK_ROWS):
-                rows = [each[start:stop] for each in order]
+        for number, epoch in enumerate(epochs):
+            self.rules = rules._replace(step=Step(*(type(x)(epoch.pace * x) for x in rules.step)))
+            for start, stop in blocks(epoch.order[0].size, constants.BLOCK_ROWS):
+                rows = [each[start:stop] for each in epoch.order]
                 slots = kept or self.claim(side, rows, threads)
                 columns = rows if kept else [np.arange(some.size) for some in rows]
-                self._learn(slots, columns, side, rows, targets, epoch == 0, threads, record=False)
+                self._learn(slots, columns, side, rows, targets, number == 0, threads, record=False)
                 progress(rows[0].size)
+        self.rules = rules
 
     def learn(
         self, side: FloatArray, targets: NDArray[Any], threads: Threads, record: bool = False
@@ -236,7 +250,8 @@ class Ensemble:
         if not record:
             return None
         outputs = np.stack([work.outputs[:size] for work in works], axis=1)
-        return Components(outputs, np.stack(histories, axis=1) if self.switching else self.weights.copy())
+        weights = np.stack(histories, axis=1) if self.switching else self.weights
+        return Components(outputs, weights * self.shares[:, None], self.spreads.copy())
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
@@ -288,7 +303,12 @@ class Ensemble:
             kernels.call(start_block, (self.base, e, side, ROW, work.unknown, False, work))
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules, self.shape, self.pool, block, work)
-            kernels.call(infer_span, (*networks, self.weights[e], mean, second))
+            kernels.call(infer_span, (*networks, self.belief(e), self.spreads[e], mean, second))
+
+    def belief(self, network: int) -> FloatArray:
+        """Return the weights of a network's neurons in the mixture, times the number of networks."""
+        weights: FloatArray = self.weights[network]
+        return weights if self.shares[network] == 1.0 else self.shares[network] * weights
 
     def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the base predictions of one row: means [inputs, D] and variances [inputs]."""
@@ -322,7 +342,7 @@ class Ensemble:
         output = self.row_work()[1].outputs.shape[2]
         outputs = np.empty((side.shape[0], self.networks, self.neurons, output), self.pool.dtype)
         self._infer(side, threads, outputs)
-        return Components(outputs, self.weights.copy())
+        return Components(outputs, self.weights * self.shares[:, None], self.spreads.copy())
 
     def _infer(
         self, side: FloatArray, threads: Threads, outputs: NDArray[Any] | None
@@ -347,7 +367,8 @@ class Ensemble:
                     find_rows(self.index, slots, first)
                     start_block(self.base, e, side, rows, work.unknown, False, work)
                     networks = (self.rules, self.shape, self.pool, Block(slots, columns), work)
-                    infer_span(*networks, self.weights[e], mean[start:stop], second[start:stop])
+                    moments = mean[start:stop], second[start:stop]
+                    infer_span(*networks, self.belief(e), self.spreads[e], *moments)
                     if outputs is not None:
                         outputs[start:stop, e] = work.outputs[: rows.size]
 
@@ -378,6 +399,7 @@ class Ensemble:
         for i, place in enumerate(places):
             arrays[f"weights.{i}"] = self.pool[place]
         arrays["switching"] = self.weights
+        arrays["shares"], arrays["spreads"] = self.shares, self.spreads
         for name, value in self.base._asdict().items():
             if isinstance(value, np.ndarray):
                 arrays[f"base.{name}"] = value
@@ -395,6 +417,7 @@ class Ensemble:
         for i, place in enumerate(self.visited()[2]):
             self.pool[place] = arrays[f"weights.{i}"]
         self.weights[:], self.time = arrays["switching"], time
+        self.shares[:], self.spreads[:] = arrays["shares"], arrays["spreads"]
         for name, value in self.base._asdict().items():
             if isinstance(value, np.ndarray):
                 value[:] = arrays[f"base.{name}"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.constants import GATING_ROWS
+from ggln.core.constants import GATING_ROWS, SPLIT_POWER, SPLIT_SHARE
 from ggln.core.jit import exact_kernel, fused_multiply_add
 
 FloatArray = NDArray[np.float64]
@@ -28,8 +28,18 @@ class Gates(NamedTuple):
     normals: FloatArray  # [G, d]
 
 
-Sampler = Callable[[int, int, FloatArray, float | str, np.random.Generator], Gates]
-"""(neurons, context_dim, rows [n, d] of side information, gating_bias, rng) -> Gates."""
+class Splits(NamedTuple):
+    """Half-spaces along the axes that a model of trees found useful."""
+
+    features: NDArray[np.int32]
+    thresholds: FloatArray  # in the units of the side information
+    gains: FloatArray
+
+
+NO_SPLITS = Splits(np.empty(0, np.int32), np.empty(0), np.empty(0))
+
+Sampler = Callable[[int, int, FloatArray, float | str, np.random.Generator, Splits], Gates]
+"""(neurons, context_dim, rows [n, d] of side information, gating_bias, rng, splits) -> Gates."""
 
 
 def sample_offsets(projections: FloatArray, gating_bias: float | str, rng: np.random.Generator) -> FloatArray:
@@ -53,7 +63,12 @@ def sample_offsets(projections: FloatArray, gating_bias: float | str, rng: np.ra
 
 
 def sample_sphere(
-    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
+    neurons: int,
+    context_dim: int,
+    rows: FloatArray,
+    gating_bias: float | str,
+    rng: np.random.Generator,
+    splits: Splits = NO_SPLITS,
 ) -> Gates:
     """Draw normals uniformly on the unit sphere, as the paper does."""
     features, gates = rows.shape[1], neurons * context_dim
@@ -65,7 +80,12 @@ def sample_sphere(
 
 
 def sample_axis(
-    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
+    neurons: int,
+    context_dim: int,
+    rows: FloatArray,
+    gating_bias: float | str,
+    rng: np.random.Generator,
+    splits: Splits = NO_SPLITS,
 ) -> Gates:
     """Draw one feature for each gate, uniformly."""
     codes = rng.integers(rows.shape[1], size=neurons * context_dim).astype(np.int32)
@@ -75,7 +95,12 @@ def sample_axis(
 
 
 def sample_mixed(
-    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
+    neurons: int,
+    context_dim: int,
+    rows: FloatArray,
+    gating_bias: float | str,
+    rng: np.random.Generator,
+    splits: Splits = NO_SPLITS,
 ) -> Gates:
     """Draw half of the gates on the sphere and half along the axes, each gate's kind at random."""
     sphere = sample_sphere(neurons, context_dim, rows, gating_bias, rng)
@@ -86,7 +111,38 @@ def sample_mixed(
     return Gates(codes, np.where(general, sphere.offsets, axis.offsets), sphere.normals[general.ravel()])
 
 
-SAMPLERS: dict[str, Sampler] = {"sphere": sample_sphere, "axis": sample_axis, "mixed": sample_mixed}
+def sample_tree(
+    neurons: int,
+    context_dim: int,
+    rows: FloatArray,
+    gating_bias: float | str,
+    rng: np.random.Generator,
+    splits: Splits,
+) -> Gates:
+    """Draw most gates from the splits of trees, in proportion to a power of their gain; the rest as "axis".
+
+    Random gates waste themselves on features that do not matter; trees say which ones do. The random rest
+    keeps the network from being blind to what the trees missed. Without splits, all gates are random.
+    """
+    axis = sample_axis(neurons, context_dim, rows, gating_bias, rng, splits)
+    gains = np.maximum(splits.gains, 0.0) ** SPLIT_POWER
+    if not gains.sum() > 0.0:
+        return axis
+    chosen = rng.choice(gains.size, size=axis.codes.shape, p=gains / gains.sum())
+    from_trees = rng.random(axis.codes.shape) < SPLIT_SHARE
+    return Gates(
+        np.where(from_trees, splits.features[chosen], axis.codes).astype(np.int32),
+        np.where(from_trees, splits.thresholds[chosen], axis.offsets),
+        axis.normals,
+    )
+
+
+SAMPLERS: dict[str, Sampler] = {
+    "sphere": sample_sphere,
+    "axis": sample_axis,
+    "mixed": sample_mixed,
+    "tree": sample_tree,
+}
 
 
 @exact_kernel

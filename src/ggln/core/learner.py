@@ -15,12 +15,30 @@ from numpy.typing import NDArray
 
 from ggln.core import constants
 from ggln.core.build import ORDER, Settings, build, draw_gates
-from ggln.core.ensemble import Components, Ensemble
-from ggln.core.gating import Gates
+from ggln.core.calibration import SPREADS, calibrate, log_densities
+from ggln.core.ensemble import Components, Ensemble, Epoch
+from ggln.core.gating import NO_SPLITS, Gates, Splits
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
+FindSplits = Callable[[FloatArray, FloatArray, int], Splits]
+"""(standardised rows, targets, seed) -> splits, for gates from trees."""
+
+
+class Advice(NamedTuple):
+    """What regressors predict: base inputs beside the features."""
+
+    predictions: FloatArray  # [n, R, D]  for the rows to fit, by regressors that did not see them
+    predict: Callable[[FloatArray], FloatArray]  # rows [n, d] -> [n, R, D]
+
+
+class Course(NamedTuple):
+    """How a table is learnt."""
+
+    epochs: int
+    shuffle: bool
+    anneal: bool  # whether the step shrinks to nothing
 
 
 class Predictions(NamedTuple):
@@ -34,13 +52,14 @@ class Predictions(NamedTuple):
 class Learner:
     """Networks that learn rows in the user's units."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._prepare(settings)
-        self.ensemble = self._draw(np.empty((0, settings.features)))
+    def __init__(self, settings: Settings, find_splits: FindSplits | None = None) -> None:
+        self._prepare(settings, find_splits)
+        self.ensemble = self._draw(np.empty((0, settings.columns)), np.empty((0, settings.outputs)), None)
 
-    def _prepare(self, settings: Settings) -> None:
+    def _prepare(self, settings: Settings, find_splits: FindSplits | None) -> None:
         """Set everything but the networks to its state before any row."""
-        self.settings = settings
+        self.settings, self.find_splits = settings, find_splits
+        self.advise: Callable[[FloatArray], FloatArray] | None = None
         targets_too = settings.standardize is True
         limit = constants.TARGET_LIMIT * settings.bias_range if targets_too else constants.INPUT_LIMIT
         self.inputs = Scaler(settings.features, constants.INPUT_LIMIT, bool(settings.standardize))
@@ -49,9 +68,29 @@ class Learner:
         self.first_rows: list[tuple[FloatArray, FloatArray]] = []
         self.warming = settings.needs_data
 
-    def _draw(self, side: FloatArray) -> Ensemble:
-        """Return untrained networks, with gates drawn from standardised rows."""
-        return build(self.settings, draw_gates(self.settings, side))
+    def _draw(self, side: FloatArray, goals: NDArray[Any], folds: NDArray[np.int64] | None) -> Ensemble:
+        """Return untrained networks, with gates drawn from standardised rows and targets.
+
+        folds: the part [n] that each row belongs to: what a network leaves out must not choose its gates.
+        """
+        settings, splits = self.settings, [NO_SPLITS]
+        if settings.gating == "tree" and self.find_splits is not None:
+            parts = [slice(None)] if folds is None else [folds != k for k in range(settings.folds)]
+            features = side[:, : settings.features]
+            splits = [self.find_splits(features[part], goals[part], settings.seed) for part in parts]
+        return build(settings, draw_gates(settings, side, splits))
+
+    def _join(
+        self, scaled: FloatArray, predictions: FloatArray, shifts: FloatArray, scales: FloatArray
+    ) -> FloatArray:
+        """Return the side information of rows: their standardised features, and what regressors predict.
+
+        scaled: [n, d]; predictions: [n, R, D]; shifts, scales: [D], or [n, D] where they change with the row.
+        """
+        units = (-1, 1, self.settings.outputs)
+        advice = (predictions - shifts.reshape(units)) / scales.reshape(units)
+        advice = np.clip(advice, -constants.INPUT_LIMIT, constants.INPUT_LIMIT)
+        return np.hstack([scaled, advice.reshape(scaled.shape[0], -1)])
 
     def _goals(self, targets: FloatArray) -> NDArray[Any]:
         return targets.astype(self.settings.dtype)
@@ -62,29 +101,82 @@ class Learner:
         self,
         X: FloatArray,
         Y: FloatArray,
-        epochs: int,
-        shuffle: bool,
+        course: Course,
         threads: Threads,
         progress: Callable[[int], object],
+        advice: Advice | None = None,
     ) -> None:
         """Learn a whole table, several times over. Only for a learner that has seen nothing yet."""
         self.inputs.fit(X)
         self.targets.fit(Y)
-        side = self.inputs.transform(X)
-        if self.settings.needs_data:
-            self.ensemble = self._draw(side)
-        generators = [self.settings.random(e, ORDER) for e in range(self.settings.n_estimators)]
-
-        def orders() -> Iterator[list[NDArray[np.int64]]]:
-            for _ in range(epochs):
-                yield [
-                    random.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
-                    for random in generators
-                ]
-
         goals = self._goals(self.targets.transform(Y))
-        self.ensemble.learn_epochs(side, goals, orders(), epochs > 1, threads, progress)
+        folds = self.settings.assign_folds(X.shape[0]) if self.settings.folds else None
+        side = self.inputs.transform(X)
+        if advice is not None:
+            self.advise = advice.predict
+            side = self._join(side, advice.predictions, *self.targets.shift_and_scale())
+        if self.settings.needs_data:
+            self.ensemble = self._draw(side, goals, folds)
+        if advice is not None:
+            self._trust(side, goals)
+        self.ensemble.learn_epochs(
+            side, goals, self._epochs(X.shape[0], folds, course), course.epochs > 1, threads, progress
+        )
         self.rows, self.warming = X.shape[0], False
+        if folds is not None:
+            self._calibrate(side, goals, folds, threads)
+
+    def _epochs(self, rows: int, folds: NDArray[np.int64] | None, course: Course) -> Iterator[Epoch]:
+        """Yield the passes over a table: each network in its own order, without the fold it leaves out."""
+        networks = range(self.settings.n_estimators)
+        generators = [self.settings.random(e, ORDER) for e in networks]
+        seen = [
+            np.arange(rows) if folds is None else np.flatnonzero(folds != self.settings.fold(e))
+            for e in networks
+        ]
+        length = min(some.size for some in seen)
+        for epoch in range(course.epochs):
+            orders = zip(seen, generators, strict=True)
+            order = [random.permutation(some) if course.shuffle else some for some, random in orders]
+            pace = 1.0 - epoch / course.epochs if course.anneal else 1.0
+            yield Epoch([some[:length] for some in order], pace)
+
+    def _trust(self, side: FloatArray, goals: NDArray[Any]) -> None:
+        """Give each regressor's Gaussian the precision that its errors on unseen rows have."""
+        settings = self.settings
+        predictions = side[:, settings.features :].reshape(-1, settings.regressors, settings.outputs)
+        variances = ((predictions - goals[:, None]) ** 2).mean(axis=(0, 2))
+        precisions = 1.0 / np.clip(variances, settings.min_variance, settings.max_variance)
+        self.ensemble.base.precisions[settings.features :] = precisions
+
+    def _calibrate(
+        self, side: FloatArray, goals: NDArray[Any], folds: NDArray[np.int64], threads: Threads
+    ) -> None:
+        """Set the networks' shares and spreads by the rows that each of them left out."""
+        settings, ensemble = self.settings, self.ensemble
+        kinds = max(len(settings.context_dims), 1)
+        chances = np.full((kinds, SPREADS.size, side.shape[0]), -np.inf)
+        counts = np.zeros((kinds, side.shape[0]))
+        for rows in np.array_split(
+            np.argsort(folds, kind="stable"), -(-side.shape[0] // constants.BLOCK_ROWS)
+        ):
+            outputs = ensemble.components(side[rows], threads).outputs
+            for e in range(settings.n_estimators):
+                out = np.flatnonzero(folds[rows] == settings.fold(e))
+                if out.size:
+                    kind, own = settings.kind(e), rows[out]
+                    found = log_densities(outputs[out, e], ensemble.weights[e], goals[own].astype(np.float64))
+                    chances[kind][:, own] = np.logaddexp(chances[kind][:, own], found)
+                    counts[kind, own] += 1
+        judged = (counts > 0).all(axis=0)
+        if not judged.any():
+            return
+        scores = chances[:, :, judged] - np.log(counts[:, None, judged])
+        shares, spreads = calibrate(scores)
+        members = np.array([settings.kind(e) for e in range(settings.n_estimators)])
+        sizes = np.bincount(members, minlength=kinds)
+        ensemble.shares[:] = (shares / sizes)[members] * settings.n_estimators
+        ensemble.spreads[:] = spreads[members]
 
     def partial_fit(
         self,
@@ -105,6 +197,8 @@ class Learner:
             block = slice(start, start + length)
             side = self.inputs.learn(X[block])
             targets, shifts, scales = self.targets.learn_recorded(Y[block])
+            if self.advise is not None:
+                side = self._join(side, self.advise(X[block]), shifts, scales)
             components = self.ensemble.learn(side, self._goals(targets), threads, record)
             if components is not None:
                 recorded.append(Predictions(components, shifts, scales))
@@ -115,7 +209,13 @@ class Learner:
 
     def learn_one(self, x: FloatArray, y: FloatArray) -> None:
         """Learn a single row. x: [1, d]; y: [1, D]."""
-        self.ensemble.learn_row(self.inputs.learn(x), self._goals(self.targets.learn(y)))
+        side = self.inputs.learn(x)
+        if self.advise is None:
+            targets = self.targets.learn(y)
+        else:
+            targets, *units = self.targets.learn_recorded(y)
+            side = self._join(side, self.advise(x), *units)
+        self.ensemble.learn_row(side, self._goals(targets))
         self._seen(x, y, None)
 
     def _next_draw(self) -> int:
@@ -134,7 +234,7 @@ class Learner:
         rows = np.concatenate([x for x, _ in self.first_rows])
         targets = np.concatenate([y for _, y in self.first_rows])
         side, goals = self.inputs.transform(rows), self._goals(self.targets.transform(targets))
-        self.ensemble = self._draw(side)
+        self.ensemble = self._draw(side, goals, None)
         self.ensemble.learn(side, goals, threads or Threads(1))
         self.first_rows = [(rows, targets)]
         if self.rows >= constants.WARMUP_ROWS:
@@ -142,27 +242,37 @@ class Learner:
 
     # Predicting ----------------------------------------------------------------------------------------
 
+    def side(self, X: FloatArray) -> FloatArray:
+        """Return the side information of new rows."""
+        side = self.inputs.transform(X)
+        if self.advise is None:
+            return side
+        return self._join(side, self.advise(X), *self.targets.shift_and_scale())
+
     def moments(self, X: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
         """Return the predictive mean and standard deviation, [n, D] each."""
-        mean, variance = self.ensemble.moments(self.inputs.transform(X), threads)
+        mean, variance = self.ensemble.moments(self.side(X), threads)
         shift, scale = self.targets.shift_and_scale()
         return shift + scale * mean, scale * self._deviation(variance)
 
     def _deviation(self, variance: FloatArray) -> FloatArray:
         """Return the root of a mixture's variance, which rounding must not bring below its components'."""
-        return np.sqrt(np.maximum(variance, self.settings.min_variance))
+        return np.sqrt(np.maximum(variance, self._least_variance()))
+
+    def _least_variance(self) -> float:
+        return self.settings.min_variance * float(self.ensemble.spreads.min())
 
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """As `moments`, for a single row [1, d] at the lowest latency."""
         mean, second = np.zeros((1, self.settings.outputs)), np.zeros((1, self.settings.outputs))
-        self.ensemble.infer_row(self.inputs.transform(x), mean, second)
-        self.targets.restore_moments(mean, second, self.ensemble.networks, self.settings.min_variance)
+        self.ensemble.infer_row(self.side(x), mean, second)
+        self.targets.restore_moments(mean, second, self.ensemble.networks, self._least_variance())
         return mean, second
 
     def predictions(self, X: FloatArray, threads: Threads) -> Predictions:
         """Return what all neurons predict."""
         shift, scale = self.targets.shift_and_scale()
-        return Predictions(self.ensemble.components(self.inputs.transform(X), threads), shift, scale)
+        return Predictions(self.ensemble.components(self.side(X), threads), shift, scale)
 
     # State ---------------------------------------------------------------------------------------------
 
@@ -184,14 +294,21 @@ class Learner:
         return values, arrays
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Learner":
-        """Return the learner that `state` described."""
+    def from_state(
+        cls,
+        values: dict[str, Any],
+        arrays: dict[str, NDArray[Any]],
+        find_splits: FindSplits | None,
+        advise: Callable[[FloatArray], FloatArray] | None,
+    ) -> "Learner":
+        """Return the learner that `state` described, with the functions that it did not hold."""
         settings = dict(values["settings"])
-        for name in ("layer_sizes", "weight_range"):
+        for name in ("layer_sizes", "weight_range", "context_dims"):
             settings[name] = tuple(settings[name])
         settings["dtype"] = np.dtype(settings["dtype"]).type
         learner = cls.__new__(cls)
-        learner._prepare(Settings(**settings))
+        learner._prepare(Settings(**settings), find_splits)
+        learner.advise = advise
         gates = Gates(arrays["gates.codes"], arrays["gates.offsets"], arrays["gates.normals"])
         learner.ensemble = build(learner.settings, gates)
         learner.ensemble.restore(arrays, values["time"])

@@ -262,14 +262,14 @@ def _energies(kind, outputs, target, energy, scale):
         scale[k] = 1.0
 
 
-def _add_output_moments(kind, outputs, weights, mean, second):
+def _add_output_moments(kind, outputs, weights, spread, mean, second):
     one_mean, variance = np.empty(kind.outputs), np.empty(kind.outputs)
     for k in range(weights.size):
         if weights[k] > 0.0:
             marginals(kind, outputs[k], one_mean, variance)
             for d in range(kind.outputs):
                 mean[d] += weights[k] * one_mean[d]
-                second[d] += weights[k] * (variance[d] + one_mean[d] * one_mean[d])
+                second[d] += weights[k] * (spread * variance[d] + one_mean[d] * one_mean[d])
 
 
 for _kind in (Isotropic, Diagonal, Full):

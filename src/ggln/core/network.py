@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.base_models import CoordinateBase, NoBase, predict_base
+from ggln.core.base_models import CoordinateBase, predict_base
 from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
 from ggln.core.isotropic import Isotropic
@@ -99,10 +99,10 @@ def dense_biases(kind: Any) -> int:
     return 2 * int(along[type(kind)])
 
 
-def make_shape(layer_sizes: Sequence[int], kind: Any, base: Any, features: int, dtype: Any) -> Shape:
+def make_shape(layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: int, dtype: Any) -> Shape:
     """Lay out the layers: their inputs are the layer below, or the base model, and the biases."""
     table = np.zeros((len(layer_sizes), 6), np.int64)
-    below = 0 if isinstance(base, NoBase) else features
+    below = base_inputs
     first = 0
     for i, size in enumerate(layer_sizes):
         dense, hot = below + dense_biases(kind), 2 * kind.outputs if isinstance(kind, Isotropic) else 0
@@ -246,10 +246,11 @@ def learn_span(rules, shape, pool, block, targets, work, weights, time, history,
 
 
 @fast_kernel
-def infer_span(rules, shape, pool, block, work, weights, mean, second):
+def infer_span(rules, shape, pool, block, work, weights, spread, mean, second):
     """Predict a block with one network, after `start_block` # OUT work.outputs.
 
-    Add its weighted means and second moments to mean and second # OUT, [T, D] each.
+    Add its weighted means and second moments to mean and second # OUT, [T, D] each; spread: a factor on all
+    variances.
     """
     rows = block.columns.size
     for i in range(shape.priors.size):
@@ -268,7 +269,7 @@ def infer_span(rules, shape, pool, block, work, weights, mean, second):
             layer.size,
         )
     for t in range(rows):
-        add_moments(rules.kind, work.outputs[t], weights, mean[t], second[t])
+        add_moments(rules.kind, work.outputs[t], weights, spread, mean[t], second[t])
 
 
 @fast_kernel

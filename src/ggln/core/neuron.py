@@ -90,10 +90,10 @@ def energies(kind, outputs, target, energy, scale):
     """
 
 
-def add_moments(kind, outputs, weights, mean, second):
+def add_moments(kind, outputs, weights, spread, mean, second):
     """Add the neurons' weighted means and second moments to mean and second # OUT.
 
-    outputs: [N, P]; weights: [N]; mean, second: [D].
+    outputs: [N, P]; weights: [N]; spread: a factor on the variances; mean, second: [D].
     """
 
 

@@ -319,11 +319,11 @@ def _energies(kind, outputs, target, energy, scale):
 
 
 @AddMoments.register(Univariate)
-def _add_moments(kind, outputs, weights, mean, second):
+def _add_moments(kind, outputs, weights, spread, mean, second):
     first = square = 0.0
     for k in range(weights.size):
         value, precision = np.float64(outputs[k, MEAN]), np.float64(outputs[k, OUT_PRECISION])
         first += weights[k] * value
-        square += weights[k] * (1.0 / precision + value * value)
+        square += weights[k] * (spread / precision + value * value)
     mean[0] += first
     second[0] += square

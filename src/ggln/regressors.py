@@ -1,0 +1,278 @@
+"""Regressors as base models: section 4 of the paper allows any Gaussian at layer 0.
+
+A regressor that has seen a row is too sure of it, so each is fitted once for each fold, without it. For its
+own rows, a fold gets the predictions of the regressors that did not see it; new rows get the mean over all.
+What was fitted is frozen: trees, perceptrons and linear models become plain arrays, which a model file can
+hold. Any other regressor is kept as it is, and cannot be saved.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
+from sklearn.ensemble._forest import ForestRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model._base import LinearModel
+from sklearn.neural_network import MLPRegressor
+
+from ggln.core.constants import INPUT_LIMIT
+from ggln.core.gating import NO_SPLITS, Splits
+from ggln.core.scaling import Scaler
+from ggln.core.threads import Threads
+from ggln.core.trees import Trees, add_trees
+
+FloatArray = NDArray[np.float64]
+Arrays = dict[str, NDArray[Any]]
+
+BOOSTING = {
+    "n_estimators": 250,
+    "learning_rate": 0.08,
+    "max_leaf_nodes": 15,
+    "max_depth": None,
+    "min_samples_leaf": 3,
+    "subsample": 0.6,
+    "max_features": 0.6,
+}
+GATE_TREES = 60
+"""Boosted trees are enough to find the splits that gates are drawn from."""
+FEWEST_ROWS, SPLIT_ROWS = 20, 5000
+"""Fewer rows than this have no splits worth looking for, and more than that do not find better ones."""
+FOREST = {"n_estimators": 60, "min_samples_leaf": 2}
+PERCEPTRON = {"hidden_layer_sizes": (64, 64), "learning_rate_init": 3e-3}
+STEPS = 3000
+"""Gradient steps of the perceptron, whatever the number of rows."""
+
+
+def default_regressors(rows: int) -> list[Any]:
+    """Return the regressors that help most tables: boosted trees, randomised trees, a perceptron."""
+    batch = int(np.clip(rows // 32, 16, 128))
+    epochs = max(1, STEPS * batch // rows)
+    return [
+        GradientBoostingRegressor(**BOOSTING),
+        ExtraTreesRegressor(**FOREST),
+        MLPRegressor(**PERCEPTRON, batch_size=batch, max_iter=epochs),
+    ]
+
+
+# Frozen models -------------------------------------------------------------------------------------------
+
+
+class Forest(NamedTuple):
+    """Trees, of which the prediction is the sum, from an offset on."""
+
+    offset: FloatArray  # [D]
+    trees: Trees
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the predictions [n, D]."""
+        total = np.tile(self.offset, (X.shape[0], 1))
+        add_trees(self.trees, X.astype(np.float32), total)
+        return total
+
+    def arrays(self) -> Arrays:
+        """Return all there is."""
+        return {"offset": self.offset, **self.trees._asdict()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "Forest":
+        """Return the model that `arrays` described."""
+        return cls(arrays.pop("offset"), Trees(**arrays))
+
+
+class Perceptron(NamedTuple):
+    """Layers of rectified linear units, the last one linear; a linear model is a single layer."""
+
+    layers: list[tuple[FloatArray, FloatArray]]
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the predictions [n, D]."""
+        values = X
+        for i, (weights, offsets) in enumerate(self.layers):
+            values = values @ weights + offsets
+            if i + 1 < len(self.layers):
+                values = np.maximum(values, 0.0)
+        return values
+
+    def arrays(self) -> Arrays:
+        """Return all there is."""
+        pairs = enumerate(self.layers)
+        return {f"{i}.{name}": array for i, pair in pairs for name, array in zip("wb", pair, strict=True)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "Perceptron":
+        """Return the model that `arrays` described."""
+        return cls([(arrays[f"{i}.w"], arrays[f"{i}.b"]) for i in range(len(arrays) // 2)])
+
+
+class Live(NamedTuple):
+    """A fitted estimator that could not be frozen."""
+
+    estimator: Any
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the predictions [n, D]."""
+        return np.asarray(self.estimator.predict(X), np.float64).reshape(X.shape[0], -1)
+
+    def arrays(self) -> Arrays:
+        """Refuse: only code could bring the estimator back."""
+        raise ValueError(
+            f"base_model holds a {type(self.estimator).__name__}, which a model file cannot: "
+            "gradient boosting, forests, MLPRegressor and linear models can be saved"
+        )
+
+
+FROZEN: dict[str, Any] = {"Forest": Forest, "Perceptron": Perceptron}
+
+
+def join_trees(estimators: Sequence[Any], columns: Sequence[int], factor: float, outputs: int) -> Trees:
+    """Return fitted trees of scikit-learn as one `Trees`, leaves times `factor`.
+
+    columns: for each tree, the output that it belongs to if it has a single one, of `outputs` in all.
+    """
+    parts, first = [], 0
+    for estimator, column in zip(estimators, columns, strict=True):
+        tree = estimator.tree_
+        values = factor * tree.value[:, :, 0]
+        if values.shape[1] < outputs:
+            values = np.where(np.arange(outputs) == column, values, 0.0)
+        features = np.where(tree.children_left < 0, -1, tree.feature)
+        children = tree.children_left + first, tree.children_right + first
+        parts.append((np.array([first]), features, tree.threshold, *children, values))
+        first += tree.node_count
+    joined = Trees(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    narrow = {name: getattr(joined, name).astype(np.int32) for name in ("roots", "features", "left", "right")}
+    return joined._replace(**narrow)
+
+
+def boost(estimator: GradientBoostingRegressor, X: FloatArray, Y: FloatArray) -> list[Any]:
+    """Return one model for each output, fitted to its distance from the mean."""
+    return [clone(estimator).set_params(init="zero").fit(X, goal) for goal in (Y - Y.mean(axis=0)).T]
+
+
+def fit_frozen(estimator: Any, X: FloatArray, Y: FloatArray) -> Any:
+    """Return a copy of the estimator, fitted, and as plain arrays where it is of a known kind."""
+    outputs = Y.shape[1]
+    if type(estimator) is GradientBoostingRegressor:
+        models = boost(estimator, X, Y)
+        trees = [tree for model in models for tree in model.estimators_[:, 0]]
+        columns = np.repeat(np.arange(outputs), [len(model.estimators_) for model in models]).tolist()
+        return Forest(Y.mean(axis=0), join_trees(trees, columns, estimator.learning_rate, outputs))
+    fitted = clone(estimator).fit(X, Y if outputs > 1 else Y[:, 0])
+    if isinstance(fitted, ForestRegressor):
+        count = len(fitted.estimators_)
+        return Forest(np.zeros(outputs), join_trees(fitted.estimators_, [0] * count, 1 / count, outputs))
+    if isinstance(fitted, MLPRegressor) and fitted.activation == "relu":
+        return Perceptron(list(zip(fitted.coefs_, fitted.intercepts_, strict=True)))
+    if isinstance(fitted, LinearModel) and hasattr(fitted, "coef_"):
+        coefficients = np.reshape(fitted.coef_, (outputs, -1)).T
+        return Perceptron([(coefficients, np.broadcast_to(fitted.intercept_, outputs).copy())])
+    return Live(fitted)
+
+
+# Cross-fitting -------------------------------------------------------------------------------------------
+
+
+class CrossFitted:
+    """Regressors, each fitted once without each fold, between standardised rows and targets.
+
+    models: [folds][regressors], frozen; inputs, targets: what the rows were standardised with.
+    """
+
+    def __init__(self, models: list[list[Any]], inputs: Scaler, targets: Scaler) -> None:
+        self.models, self.inputs, self.targets = models, inputs, targets
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Return what each regressor predicts for new rows, the mean over its folds: [n, R, D]."""
+        rows = self.inputs.transform(X)
+        folds = [np.stack([model.predict(rows) for model in fold], axis=1) for fold in self.models]
+        shift, scale = self.targets.shift_and_scale()
+        predictions: FloatArray = shift + scale * np.mean(folds, axis=0)
+        return predictions
+
+    def state(self) -> tuple[list[list[str]], Arrays]:
+        """Return the kinds of the models, and all arrays by name."""
+        kinds = [[type(model).__name__ for model in fold] for fold in self.models]
+        arrays = {
+            f"regressor.{k}.{r}.{name}": array
+            for k, fold in enumerate(self.models)
+            for r, model in enumerate(fold)
+            for name, array in model.arrays().items()
+        }
+        return kinds, {
+            "regressors.inputs": self.inputs.state,
+            "regressors.targets": self.targets.state,
+            **arrays,
+        }
+
+    @classmethod
+    def from_state(cls, kinds: list[list[str]], arrays: Arrays) -> "CrossFitted":
+        """Return the regressors that `state` described."""
+
+        def restore(kind: str, prefix: str) -> Any:
+            own = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+            return FROZEN[kind].from_arrays(own)
+
+        models = [
+            [restore(kind, f"regressor.{k}.{r}.") for r, kind in enumerate(fold)]
+            for k, fold in enumerate(kinds)
+        ]
+        scalers = []
+        for name in ("regressors.inputs", "regressors.targets"):
+            scalers.append(Scaler(arrays[name].shape[1], INPUT_LIMIT, True))
+            scalers[-1].state[:] = arrays[name]
+        return cls(models, *scalers)
+
+
+def cross_fit(
+    regressors: Sequence[Any],
+    X: FloatArray,
+    Y: FloatArray,
+    folds: NDArray[np.int64],
+    threads: Threads,
+    progress: Callable[[int], object],
+) -> tuple[CrossFitted, FloatArray]:
+    """Fit every regressor without each fold; return them, and what they predict of their fold [n, R, D]."""
+    inputs, targets = (Scaler(some.shape[1], INPUT_LIMIT, True) for some in (X, Y))
+    inputs.fit(X)
+    targets.fit(Y)
+    rows, goals = inputs.transform(X), targets.transform(Y)
+    count = int(folds.max()) + 1
+    models: list[list[Any]] = [[None] * len(regressors) for _ in range(count)]
+    predictions = np.empty((X.shape[0], len(regressors), Y.shape[1]))
+
+    def fit(fold: int, r: int) -> None:
+        out = folds == fold
+        models[fold][r] = fit_frozen(regressors[r], rows[~out], goals[~out])
+        predictions[out, r] = models[fold][r].predict(rows[out])
+        progress(1)
+
+    with warnings.catch_warnings():  # around all threads: filters are the process's, not a thread's
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a perceptron's steps are counted
+        threads.run([(fit, (fold, r)) for r in range(len(regressors)) for fold in range(count)])
+    shift, scale = targets.shift_and_scale()
+    return CrossFitted(models, inputs, targets), shift + scale * predictions
+
+
+def find_splits(X: FloatArray, Y: FloatArray, seed: int) -> Splits:
+    """Return the splits of a small boosted model, with what each of them gains; none for next to no rows."""
+    if X.shape[0] < FEWEST_ROWS:
+        return NO_SPLITS
+    step = -(-X.shape[0] // SPLIT_ROWS)
+    small = GradientBoostingRegressor(**{**BOOSTING, "n_estimators": GATE_TREES}, random_state=seed)
+    features, thresholds, gains = [], [], []
+    for estimator in (
+        tree for model in boost(small, X[::step], Y[::step]) for tree in model.estimators_[:, 0]
+    ):
+        tree = estimator.tree_
+        inner = np.flatnonzero(tree.children_left >= 0)
+        error = tree.impurity * tree.weighted_n_node_samples
+        features.append(tree.feature[inner])
+        thresholds.append(tree.threshold[inner])
+        gains.append(error[inner] - error[tree.children_left[inner]] - error[tree.children_right[inner]])
+    return Splits(
+        np.concatenate(features).astype(np.int32), np.concatenate(thresholds), np.concatenate(gains)
+    )

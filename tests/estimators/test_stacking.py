@@ -1,0 +1,232 @@
+"""Regressors as base models, gates from their splits, and calibration on the rows that networks leave out."""
+
+import copy
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neural_network import MLPRegressor
+
+import ggln
+from ggln import GGLNRegressor
+from ggln.core.gating import NO_SPLITS
+from ggln.regressors import Live, find_splits, fit_frozen
+
+QUICK = {"layer_sizes": (8, 8), "context_dim": (1, 3), "epochs": 5, "n_estimators": 6, "folds": 3}
+REGRESSORS = [
+    GradientBoostingRegressor(n_estimators=20, random_state=0),
+    ExtraTreesRegressor(5, random_state=0),
+    MLPRegressor(hidden_layer_sizes=(5, 4), max_iter=20, random_state=0),
+]
+
+
+@pytest.fixture
+def quick():
+    return lambda **changes: GGLNRegressor(
+        **{**QUICK, "base_model": REGRESSORS, "random_state": 0, **changes}
+    )
+
+
+# Frozen regressors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GradientBoostingRegressor(n_estimators=30, max_depth=4, random_state=0),
+        GradientBoostingRegressor(n_estimators=30, subsample=0.5, max_leaf_nodes=7, random_state=0),
+        ExtraTreesRegressor(7, random_state=0),
+        RandomForestRegressor(7, random_state=0),
+        MLPRegressor(hidden_layer_sizes=(6, 5), max_iter=30, random_state=0),
+        LinearRegression(),
+        Ridge(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_frozen_regressors_predict_what_the_estimator_does(table, estimator, outputs):
+    X, Y = table(120, outputs)
+    frozen = fit_frozen(estimator, X[:90], Y[:90])
+    assert not isinstance(frozen, Live)
+    if isinstance(estimator, GradientBoostingRegressor):
+        mean = Y[:90].mean(axis=0)
+        estimator = copy.deepcopy(estimator).set_params(init="zero")
+        columns = [estimator.fit(X[:90], y).predict(X[90:]) for y in (Y[:90] - mean).T]
+        expected = mean + np.stack(columns, axis=1)
+    else:
+        expected = estimator.fit(X[:90], Y[:90] if outputs > 1 else Y[:90, 0]).predict(X[90:])
+    found = frozen.predict(X[90:])
+    assert found.shape == (30, outputs)
+    np.testing.assert_allclose(found, expected.reshape(30, outputs), rtol=1e-10, atol=1e-12)
+    restored = type(frozen).from_arrays(dict(frozen.arrays()))
+    np.testing.assert_array_equal(restored.predict(X[90:]), found)
+
+
+def test_any_regressor_may_be_a_base_model_but_not_all_can_be_saved(quick, table, tmp_path):
+    X, y = table(90)
+    model = quick(base_model=[KNeighborsRegressor(), *REGRESSORS]).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    with pytest.raises(ValueError, match="base_model holds a KNeighborsRegressor, which a model file cannot"):
+        model.save(tmp_path / "model.ggln")
+    assert not list(tmp_path.iterdir())
+
+
+# Splits --------------------------------------------------------------------------------------------------
+
+
+def test_splits_are_found_where_the_target_changes():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(500, 8))
+    splits = find_splits(X, (X[:, 5:6] > 0.25).astype(float), seed=0)
+    gain = np.bincount(splits.features, np.maximum(splits.gains, 0), minlength=8)
+    assert gain[5] > 0.95 * gain.sum()
+    best = splits.thresholds[splits.gains.argmax()]
+    assert abs(best - 0.25) < 0.02
+
+
+def test_few_rows_have_no_splits():
+    assert find_splits(np.zeros((5, 2)), np.zeros((5, 1)), seed=0) is NO_SPLITS
+
+
+def test_gates_from_trees_ignore_noise():
+    """Of thirty features one counts: gates from trees find it, random ones hardly do."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 30))
+    y = np.sin(3 * X[:, 7])
+    errors = {}
+    for gating in ("tree", "axis"):
+        model = GGLNRegressor(gating=gating, base_model="feature", folds=0, random_state=0).fit(
+            X[:600], y[:600]
+        )
+        errors[gating] = np.mean((model.predict(X[600:]) - y[600:]) ** 2)
+    assert errors["tree"] < 0.3 * errors["axis"]
+
+
+def test_a_stream_finds_splits_as_it_goes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 20))
+    model = GGLNRegressor(random_state=0).partial_fit(X, np.sign(X[:, 3]))
+    codes = model.learner_.ensemble.gates.codes
+    assert np.mean(codes == 3) > 0.5
+
+
+# Promises with regressors ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_threads_do_not_matter(quick, table, assert_same, outputs):
+    X, y = table(130, outputs)
+    expected = quick().fit(X, y)
+    for n_jobs in (2, 7):
+        other = quick(n_jobs=n_jobs).fit(X, y)
+        assert_same(expected, other)
+        np.testing.assert_array_equal(other.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("base_model", ["auto", REGRESSORS], ids=["auto", "regressors"])
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_saving_and_cutting_do_not_matter(quick, table, assert_same, tmp_path, outputs, base_model):
+    X, y = table(160, outputs)
+    whole = quick(base_model=base_model).fit(X[:90], y[:90])
+    whole.save(tmp_path / "model.ggln")
+    cut = ggln.load(tmp_path / "model.ggln")
+    assert_same(whole, cut)
+    whole.partial_fit(X[90:], y[90:])
+    cut.partial_fit(X[90:117], y[90:117])
+    cut.save(tmp_path / "model.ggln")
+    cut = ggln.load(tmp_path / "model.ggln")
+    for row, target in zip(X[117:], y[117:], strict=True):
+        cut.learn_one(row, target)
+    assert_same(whole, cut)
+    np.testing.assert_array_equal(whole.predict(X), cut.predict(X))
+    np.testing.assert_array_equal(whole.predict_one(X[3]), cut.predict_one(X[3]))
+    np.testing.assert_allclose(whole.predict_one(X[3]), whole.predict(X)[3], rtol=1e-12)
+
+
+def test_contributions_add_up_with_regressors(quick, table):
+    X, y = table(90)
+    model = quick().fit(X, y)
+    explanation = model.explain(X[:5])
+    assert explanation.names[3:6] == [type(regressor).__name__ for regressor in REGRESSORS]
+    np.testing.assert_allclose(
+        explanation.mean.sum(axis=1) + explanation.intercept, model.predict(X[:5]), 1e-5
+    )
+
+
+def test_moments_and_mixture_agree(quick, table):
+    X, y = table(90)
+    model = quick().fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    mixture = model.predict_dist(X)
+    np.testing.assert_allclose(mixture.mean, mean, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(mixture.std, std, rtol=1e-8)
+
+
+def test_regressors_need_folds_and_rows(quick, table):
+    X, y = table(60)
+    with pytest.raises(ValueError, match=r"regressors as base_model need folds >= 2 and at least 40 rows"):
+        quick(folds=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"got folds=3 and 20 rows"):
+        quick().fit(X[:20], y[:20])
+    assert np.isfinite(quick(base_model="auto").fit(X[:20], y[:20]).predict(X)).all()
+
+
+def test_an_error_in_a_regressor_changes_nothing(quick, table, assert_same):
+    class Broken(LinearRegression):
+        def fit(self, X, y):
+            raise RuntimeError("no")
+
+    X, y = table(60)
+    model = quick().fit(X, y)
+    before = copy.deepcopy(model)
+    model.set_params(base_model=[Broken()])
+    with pytest.raises(RuntimeError, match="no"):
+        model.fit(X[:, :2], y)
+    assert_same(model, before)
+    assert model.n_features_in_ == 3
+
+
+# Calibration ---------------------------------------------------------------------------------------------
+
+
+def test_intervals_cover_what_they_say():
+    """Pure noise is where networks that see rows many times grow too sure."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 5)), rng.normal(size=1200)
+    covered = {}
+    for folds in (0, 5):
+        model = GGLNRegressor(base_model="feature", folds=folds, random_state=0).fit(X[:600], y[:600])
+        low, high = model.predict_dist(X[600:]).interval(0.9)
+        covered[folds] = np.mean((low <= y[600:]) & (y[600:] <= high))
+    assert covered[0] < 0.85
+    assert 0.86 < covered[5] < 0.94
+
+
+def test_every_network_leaves_out_its_fold(quick, table):
+    """What a network does not see cannot matter to it."""
+    X, y = table(90)
+    changed = y.copy()
+    unscaled = {"base_model": "feature", "gating": "axis", "standardize": False}
+    model = quick(**unscaled).fit(X, y)
+    folds = model.learner_.settings.assign_folds(90)
+    changed[folds == 0] += 1.0
+    other = quick(**unscaled).fit(X, changed)
+    ours, theirs = model.neurons(X)[0].mean, other.neurons(X)[0].mean
+    per_network = QUICK["layer_sizes"][0]
+    same = [
+        np.array_equal(*pair) for pair in zip(*(np.split(a, 6, axis=1) for a in (ours, theirs)), strict=True)
+    ]
+    assert ours.shape[1] == 6 * per_network
+    assert same == [True, False, False, True, False, False]
+
+
+def test_networks_of_a_kind_share_their_calibration(quick, table):
+    X, y = table(90)
+    ensemble = quick().fit(X, y).learner_.ensemble
+    assert np.unique(ensemble.spreads[:3]).size == np.unique(ensemble.spreads[3:]).size == 1
+    np.testing.assert_allclose(ensemble.shares.mean(), 1.0)
+    contexts = [np.count_nonzero(index.any(axis=0)) for index in np.split(ensemble.index, 6)]
+    assert max(contexts[:3]) <= 2 < max(contexts[3:]) <= 8
