@@ -40,7 +40,15 @@ def test_version():
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["demo"], ["reproduce"], ["reproduce", "hetero"], ["datasets"], ["datasets", "get"]]
+    "arguments",
+    [
+        [],
+        ["demo"],
+        ["datasets"],
+        ["datasets", "get"],
+        ["reproduce"],
+        *(["reproduce", name] for name in ("uci", "sarcos", "base-models", "gating", "hetero")),
+    ],
 )
 def test_help_answers_without_loading_the_engine(arguments):
     code = "import sys; from ggln.cli import app\ntry: app(sys.argv[1:])\nexcept SystemExit: pass\n"

@@ -27,7 +27,10 @@ PAPER_UCI: Preset = {
     "min_variance": 1e-2,
     "aggregation": "switching",
 }
-"""Table 1. The paper searched learning rates 1e-3, 3e-3, 1e-2 and context dimensions 4, 6, 8, 10."""
+"""Table 1. The paper varied learning rate and context dimension as in `UCI_GRID`."""
+
+UCI_GRID: Preset = {"learning_rate": (1e-3, 3e-3, 1e-2), "context_dim": (4, 6, 8, 10)}
+"""The twelve settings that the paper tried on each data set, as scikit-learn's searches take them."""
 
 PAPER_SARCOS: Preset = {
     "layer_sizes": (50,) * 4,

@@ -5,33 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import train_test_split
 
-from ggln.distributions import GaussianMixture
 from ggln.estimators import GGLNRegressor
 from ggln.experiments.record import Results
-
-FloatArray = NDArray[np.float64]
-
-
-def scores(distribution: Any, y: FloatArray, seconds: float) -> Results:
-    """Return the usual measures of a predictive distribution."""
-    lower, upper = distribution.interval(0.9)
-    return {
-        "rmse": np.sqrt(np.mean((distribution.mean - y) ** 2)),
-        "nll": -distribution.log_prob(y).mean(),
-        "crps": distribution.crps(y).mean(),
-        "coverage": np.mean((lower <= y) & (y <= upper)),
-        "seconds": seconds,
-    }
-
-
-def gaussian(mean: FloatArray, std: FloatArray) -> GaussianMixture:
-    """Return one Gaussian for each row."""
-    return GaussianMixture(np.ones(1), mean[:, None], std[:, None])
+from ggln.experiments.scores import gaussian, scores
 
 
 def run(verbose: int = 0, seed: int = 0, **settings: Any) -> Results:
@@ -49,12 +29,16 @@ def _compare(
     X_train: Any, X_test: Any, y_train: Any, y_test: Any, **settings: Any
 ) -> Iterator[tuple[str, Any]]:
     ones = np.ones(len(y_test))
-    yield "mean of the targets", scores(gaussian(y_train.mean() * ones, y_train.std() * ones), y_test, 0.0)
+    constant = gaussian(y_train.mean() * ones, y_train.std() * ones)
+    yield "mean of the targets", scores(constant, y_test) | {"seconds": 0.0}
     start = time.perf_counter()
     ridge = BayesianRidge().fit(X_train, y_train)
-    prediction = ridge.predict(X_test, return_std=True)
-    yield "Bayesian ridge", scores(gaussian(*prediction), y_test, time.perf_counter() - start)
+    prediction = gaussian(*ridge.predict(X_test, return_std=True))
+    yield "Bayesian ridge", scores(prediction, y_test) | {"seconds": time.perf_counter() - start}
     start = time.perf_counter()
     model = GGLNRegressor(**settings).fit(X_train, y_train)
-    yield "GGLNRegressor", scores(model.predict_dist(X_test), y_test, time.perf_counter() - start)
+    yield (
+        "GGLNRegressor",
+        scores(model.predict_dist(X_test), y_test) | {"seconds": time.perf_counter() - start},
+    )
     yield "model", model

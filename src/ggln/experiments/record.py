@@ -1,7 +1,9 @@
 """Results as JSON files: the settings beside the numbers, so that a figure can be drawn again from them."""
 
 import json
+import os
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,11 @@ def plain(value: Any) -> Any:
 
 def write(path: Path, results: Results) -> None:
     """Write results, complete or not at all."""
+    text = json.dumps(plain(results), indent=1)
+    # A list of numbers in one line: a curve or a row of a matrix.
+    text = re.sub(r"\[\n[^][{}]*\]", lambda numbers: re.sub(r"\n\s*", " ", numbers[0]), text)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".tmp")
-    unfinished.write_text(json.dumps(plain(results), indent=1) + "\n")
+    # A name of its own, since another process may be writing the same results.
+    unfinished = path.with_name(f".{path.stem}.{os.getpid()}.tmp")
+    unfinished.write_text(text + "\n")
     unfinished.replace(path)

@@ -1,0 +1,62 @@
+"""The commands of the longer experiments, on small stand-ins for networks and data."""
+
+import pytest
+from typer.testing import CliRunner
+
+from ggln import cli, presets
+from ggln.experiments import base_models, sarcos, uci
+
+SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
+
+
+@pytest.fixture
+def reproduce(monkeypatch, tmp_path):
+    """Run a command with small networks; return what it printed and the names of the files it wrote."""
+    for name in ("PAPER_UCI", "PAPER_SARCOS"):
+        monkeypatch.setattr(presets, name, getattr(presets, name) | SMALL)
+    monkeypatch.setattr(presets, "UCI_GRID", {"learning_rate": (1e-3, 1e-2), "context_dim": (1, 2)})
+    own = {**SMALL, "epochs": 1, "n_estimators": 1, "standardize": True}
+    for module in (uci, sarcos):
+        monkeypatch.setattr(module, "default_setting", lambda: own)
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli.app, ["reproduce", *arguments, "-o", str(tmp_path / "out")])
+        assert result.exit_code == 0, result.output
+        return result.output, {path.name for path in (tmp_path / "out").iterdir()}
+
+    return run
+
+
+def test_uci(reproduce, tiny_sets):
+    output, files = reproduce("uci", "--sets", "yacht, boston", "--splits", "1", "--epochs", "1")
+    assert files == {".jobs", "uci.json", "uci.png"}
+    assert "yacht" in output
+    assert "3.76" in output
+
+
+def test_uci_says_which_set_is_unknown():
+    result = CliRunner().invoke(cli.app, ["reproduce", "uci", "--sets", "yatch"])
+    assert isinstance(result.exception, ValueError)
+    assert "yatch" in str(result.exception)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_sarcos(reproduce, tiny_arm, tmp_path):
+    output, files = reproduce(
+        "sarcos", "--rows", "100", "--epochs", "1", "--store", str(tmp_path / "elsewhere")
+    )
+    assert files == {"sarcos.json", "sarcos.png"}
+    assert "gradient boosting" in output
+    assert "do not compare" in output
+
+
+def test_base_models(reproduce, tiny_sets):
+    output, files = reproduce("base-models", "--seeds", "1", "--rows", "30")
+    assert files == {".jobs", "base-models.json", "base-models.png"}
+    assert all(name in output for name in base_models.SETS)
+
+
+def test_gating(reproduce):
+    output, files = reproduce("gating", "--neurons", "2")
+    assert files == {"gating.json", "gating.png"}
+    assert "neuron 2" in output
