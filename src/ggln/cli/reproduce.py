@@ -4,7 +4,7 @@ The longer ones keep every finished job, so that a run that was stopped goes on 
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -20,6 +20,7 @@ Store = Annotated[
 Workers = Annotated[int, typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.")]
 Seed = Annotated[int, typer.Option(help="Seed of samples, gates and order.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Networks with different gates for each fit, averaged.")]
+Networks = Literal["all", "paper", "defaults"]
 RESULTS = Path("results")
 
 
@@ -37,6 +38,7 @@ def uci(
     sets: Annotated[str, typer.Option(help="Names of data sets, separated by commas; all by default.")] = "",
     splits: Annotated[int, typer.Option(min=1, help="Splits of each set; protein has five.")] = 20,
     seeds: Seeds = 1,
+    networks: Annotated[Networks, typer.Option(help="The paper's network, the defaults, or both.")] = "all",
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the settings' own numbers.")] = None,
     n_jobs: Workers = 1,
     data_dir: DataDir = None,
@@ -54,7 +56,7 @@ def uci(
 
     names = tuple(name.strip() for name in sets.split(",")) if sets else tuple(experiment.PAPER)
     results = experiment.run(
-        names, splits, seeds, _store(store, output), n_jobs, data_dir, **_given(epochs=epochs)
+        names, splits, seeds, _store(store, output), n_jobs, data_dir, networks, **_given(epochs=epochs)
     )
     console = new_console()
     columns, rows = experiment.table(results)

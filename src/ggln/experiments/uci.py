@@ -99,11 +99,12 @@ def run(
     store: Path = Path("results/.jobs"),
     n_jobs: int | None = None,
     data_dir: Path | None = None,
+    networks: str = "all",
     **replaced: Any,
 ) -> Results:
-    """Evaluate all settings on the first `splits` splits (or all there are) of some sets.
+    """Evaluate settings on the first `splits` splits (or all there are) of some sets.
 
-    What the store holds of other sets, splits and seeds goes into the results as well. `replaced` arguments
+    networks: "all", or only the "paper"'s or the "defaults". What the store holds of other sets, splits and seeds goes into the results as well. `replaced` arguments
     of the networks make it another experiment.
     """
     unknown = [name for name in sets if name not in PAPER]
@@ -126,6 +127,7 @@ def run(
         for name in sets
         for split in range(min(splits, len(datasets.load(name, data_dir).splits)))
         for label, setting in named.items()
+        if networks in ("all", DEFAULTS if label == DEFAULTS else "paper")
         for seed in range(seeds)
     ]
     jobs.run(wanted, store, n_jobs, "fits")
