@@ -13,8 +13,8 @@ from ggln import GGLNRegressor
 WIDE = (256,) * 12
 ROWS, FEATURES, EPOCHS = 600, 13, 40
 PAPER = {"layer_sizes": WIDE, "n_estimators": 1, "gating": "sphere", "gating_bias": 0.05, "step": "ogd"}
-PAPER |= {"learning_rate": 1e-4, "random_state": 0}
-SMALL = {"layer_sizes": (32,) * 3, "context_dim": 4, "n_estimators": 1, "random_state": 0}
+PAPER |= {"learning_rate": 1e-4, "base_model": "feature", "anneal": False, "folds": 0, "random_state": 0}
+SMALL = {"layer_sizes": (32,) * 3, "context_dim": 4, "n_estimators": 1, "gating": "mixed", "random_state": 0}
 
 
 def best_of(repeats: int, *functions: Callable[[], object]) -> list[float]:

@@ -43,9 +43,14 @@ def markdown(results: Results) -> str:
         ),
         ("`import ggln`", "1 s", f"{start['import ggln, s']:.2f} s"),
         (
-            "first `fit`, cold / warm cache of kernels",
+            "first `fit` of networks alone, cold / warm cache of kernels",
             "15 / 1 s",
             f"{start['first fit, cold cache, s']:.1f} / {start['first fit, warm cache, s']:.2f} s",
+        ),
+        (
+            "`fit` of 100 rows with the defaults, base models included",
+            "",
+            f"{start['defaults, 100 rows, s']:.1f} s",
         ),
     ]
     head = ["| 12 x 256 neurons, context dimension 4 / 8 / 10 | goal | measured |", "|---|---|---|"]

@@ -17,7 +17,11 @@ SETTINGS: dict[str, Any] = {
     "n_estimators": 1,
     "gating": "sphere",
     "gating_bias": 1.0,
+    "base_model": "feature",
     "learning_rate": 1e-3,
+    "anneal": False,
+    "folds": 0,
+    "min_variance": 1e-2,
     "aggregation": "switching",
 }
 """A single network with the paper's gates. In one dimension their offsets are N(0, 1), as in section 4."""

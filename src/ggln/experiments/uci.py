@@ -104,8 +104,8 @@ def run(
 ) -> Results:
     """Evaluate settings on the first `splits` splits (or all there are) of some sets.
 
-    networks: "all", or only the "paper"'s or the "defaults". What the store holds of other sets, splits and seeds goes into the results as well. `replaced` arguments
-    of the networks make it another experiment.
+    networks: "all", or only the "paper"'s or the "defaults". What the store holds of other sets, splits,
+    seeds and networks goes into the results too. `replaced` arguments make it another experiment.
     """
     unknown = [name for name in sets if name not in PAPER]
     if unknown:
