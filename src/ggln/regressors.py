@@ -7,7 +7,7 @@ hold. Any other regressor is kept as it is, and cannot be saved.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +18,13 @@ from sklearn.ensemble._forest import ForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearModel
 from sklearn.neural_network import MLPRegressor
+from threadpoolctl import threadpool_limits
 
 from ggln.core.constants import INPUT_LIMIT
+from ggln.core.frozen import Trees, add_trees, apply_layer
 from ggln.core.gating import NO_SPLITS, Splits
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
-from ggln.core.trees import Trees, add_trees
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -92,9 +93,9 @@ class Perceptron(NamedTuple):
         """Return the predictions [n, D]."""
         values = X
         for i, (weights, offsets) in enumerate(self.layers):
-            values = values @ weights + offsets
-            if i + 1 < len(self.layers):
-                values = np.maximum(values, 0.0)
+            result = np.empty((X.shape[0], offsets.size))
+            apply_layer(weights, offsets, i + 1 < len(self.layers), values, result)
+            values = result
         return values
 
     def arrays(self) -> Arrays:
@@ -148,6 +149,11 @@ def join_trees(estimators: Sequence[Any], columns: Sequence[int], factor: float,
     return joined._replace(**narrow)
 
 
+def perceptron(layers: Iterable[tuple[Any, Any]]) -> Perceptron:
+    """Return layers of weights and offsets as kernels want them."""
+    return Perceptron([(np.array(weights, order="C"), np.array(offsets)) for weights, offsets in layers])
+
+
 def boost(estimator: GradientBoostingRegressor, X: FloatArray, Y: FloatArray) -> list[Any]:
     """Return one model for each output, fitted to its distance from the mean."""
     return [clone(estimator).set_params(init="zero").fit(X, goal) for goal in (Y - Y.mean(axis=0)).T]
@@ -166,10 +172,10 @@ def fit_frozen(estimator: Any, X: FloatArray, Y: FloatArray) -> Any:
         count = len(fitted.estimators_)
         return Forest(np.zeros(outputs), join_trees(fitted.estimators_, [0] * count, 1 / count, outputs))
     if isinstance(fitted, MLPRegressor) and fitted.activation == "relu":
-        return Perceptron(list(zip(fitted.coefs_, fitted.intercepts_, strict=True)))
+        return perceptron(zip(fitted.coefs_, fitted.intercepts_, strict=True))
     if isinstance(fitted, LinearModel) and hasattr(fitted, "coef_"):
         coefficients = np.reshape(fitted.coef_, (outputs, -1)).T
-        return Perceptron([(coefficients, np.broadcast_to(fitted.intercept_, outputs).copy())])
+        return perceptron([(coefficients, np.broadcast_to(fitted.intercept_, outputs))])
     return Live(fitted)
 
 
@@ -250,7 +256,9 @@ def cross_fit(
         predictions[out, r] = models[fold][r].predict(rows[out])
         progress(1)
 
-    with warnings.catch_warnings():  # around all threads: filters are the process's, not a thread's
+    # Warnings and the threads of numerical libraries belong to the process: set them around all of ours. Each
+    # regressor then computes on one thread, and in one order.
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a perceptron's steps are counted
         threads.run([(fit, (fold, r)) for r in range(len(regressors)) for fold in range(count)])
     shift, scale = targets.shift_and_scale()

@@ -1,6 +1,7 @@
 """Regressors as base models, gates from their splits, and calibration on the rows that networks leave out."""
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
@@ -63,6 +64,16 @@ def test_frozen_regressors_predict_what_the_estimator_does(table, estimator, out
     np.testing.assert_allclose(found, expected.reshape(30, outputs), rtol=1e-10, atol=1e-12)
     restored = type(frozen).from_arrays(dict(frozen.arrays()))
     np.testing.assert_array_equal(restored.predict(X[90:]), found)
+
+
+def test_frozen_regressors_do_not_depend_on_the_company_of_a_row(table):
+    X, Y = table(120, 2)
+    for estimator in (*REGRESSORS, Ridge()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            frozen = fit_frozen(estimator, X, Y)
+        rows = [frozen.predict(X[t : t + 1]) for t in range(len(X))]
+        np.testing.assert_array_equal(np.concatenate(rows), frozen.predict(X))
 
 
 def test_any_regressor_may_be_a_base_model_but_not_all_can_be_saved(quick, table, tmp_path):
@@ -187,6 +198,26 @@ def test_an_error_in_a_regressor_changes_nothing(quick, table, assert_same):
         model.fit(X[:, :2], y)
     assert_same(model, before)
     assert model.n_features_in_ == 3
+
+
+HOSTILE = {
+    "constant features": lambda X, y: (np.ones_like(X), y),
+    "constant target": lambda X, y: (X, np.full_like(y, 3.0)),
+    "one row, many times": lambda X, y: (np.repeat(X[:1], len(X), axis=0), np.full_like(y, y[0])),
+    "tiny and huge": lambda X, y: (X * [1e-30, 1.0, 1e30], 1e30 * y),
+    "an outlier": lambda X, y: (np.vstack([1e6 * X[:1], X[1:]]), np.append(y[1:], 1e6)),
+    "two values": lambda X, y: (np.sign(X), np.sign(y)),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_tables_are_learnt(table, assert_sane, case):
+    X, y = table(80)
+    model = GGLNRegressor(random_state=0).fit(*HOSTILE[case](X, y))
+    for rows in (X, 1e3 * X, HOSTILE[case](X, y)[0]):
+        assert_sane(model, rows)
+    model.partial_fit(X, y)
+    assert_sane(model, X)
 
 
 # Calibration ---------------------------------------------------------------------------------------------
