@@ -77,7 +77,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; nothing but
         the biases; or, for as many outputs as features, feature i along output i. Regressors of scikit-learn
         are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians.
-        "auto" takes boosted trees, randomised trees and a perceptron, and in a stream the features alone.
+        "auto" takes boosted trees, randomised trees and a perceptron, and in a stream "blr".
     base_variance : float or None
         Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
@@ -554,7 +554,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         values["weight_range"] = tuple(float(bound) for bound in self.weight_range)
         dims = self._context_dims()
         values["context_dim"], values["context_dims"] = max(dims), dims if len(dims) > 1 else ()
-        if self.base_model == "auto" or not isinstance(self.base_model, str):
+        if self.base_model == "auto" and shape[0] == 0:
+            values["base_model"], values["base_variance"] = "blr", None
+        elif self.base_model == "auto" or not isinstance(self.base_model, str):
             values["base_model"] = "feature"
         values["folds"], values["regressors"] = self._count_folds(shape[0]), regressors
         if not isinstance(self.standardize, str):
