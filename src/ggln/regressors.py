@@ -171,7 +171,10 @@ def fit_frozen(estimator: Any, X: FloatArray, Y: FloatArray) -> Any:
     if isinstance(fitted, ForestRegressor):
         count = len(fitted.estimators_)
         return Forest(np.zeros(outputs), join_trees(fitted.estimators_, [0] * count, 1 / count, outputs))
-    if isinstance(fitted, MLPRegressor) and fitted.activation == "relu":
+    if isinstance(fitted, MLPRegressor) and (fitted.activation, fitted.out_activation_) == (
+        "relu",
+        "identity",
+    ):
         return perceptron(zip(fitted.coefs_, fitted.intercepts_, strict=True))
     if isinstance(fitted, LinearModel) and hasattr(fitted, "coef_"):
         coefficients = np.reshape(fitted.coef_, (outputs, -1)).T
