@@ -37,3 +37,30 @@ def peers(
     title = "GGLNRegressor() against published numbers, as far as they were rounded"
     print_table(console, title, *experiment.marks(results), {})
     keep(console, results, output, "peers", picture.draw)
+
+
+@app.command("one-pass")
+def one_pass(
+    sets: Sets = "",
+    rows: Annotated[int | None, typer.Option(min=20, help="Rows of each set; all by default.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Orders of the rows, averaged.")] = 5,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Online regressors in a single pass: each row is predicted before it is learnt.
+
+    Needs River: pip install ggln[peers]
+
+    Example: ggln reproduce one-pass --sets yacht,boston --rows 300 --seeds 2
+    """
+    from ggln.experiments import one_pass as experiment
+    from ggln.plots import one_pass as picture
+
+    names = chosen(sets, tuple(experiment.uci.PAPER))
+    results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    title = f"Predictions of one pass, after the first {experiment.UNSCORED} rows"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "one-pass", picture.draw)
