@@ -64,3 +64,30 @@ def one_pass(
     title = f"Predictions of one pass, after the first {experiment.UNSCORED} rows"
     print_table(console, title, *experiment.table(results), {})
     keep(console, results, output, "one-pass", picture.draw)
+
+
+@app.command()
+def forgetting(
+    sets: Annotated[
+        str, typer.Option(help="Of regions, tasks, power, kin8nm, separated by commas; all by default.")
+    ] = "",
+    rows: Annotated[int | None, typer.Option(min=80, help="Rows of each set; all by default.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Repetitions, averaged.")] = 5,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Learn region after region, and task after task: what is left of the first ones.
+
+    Example: ggln reproduce forgetting --sets regions,tasks --seeds 2
+    """
+    from ggln.experiments import forgetting as experiment
+    from ggln.plots import forgetting as picture
+
+    names = chosen(sets, experiment.DATA)
+    results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    title = "RMSE on held-out rows, in deviations of the target"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "forgetting", picture.draw)

@@ -42,7 +42,7 @@ class Sklearn:
 
 
 class River:
-    """A regressor of River, whose rows are dicts; with a constant feature, which some have no other bias for."""
+    """A regressor of River, whose rows are dicts; a constant feature is the bias of those that have none."""
 
     def __init__(self, regressor: Any) -> None:
         self.regressor = regressor
