@@ -91,3 +91,33 @@ def forgetting(
     title = "RMSE on held-out rows, in deviations of the target"
     print_table(console, title, *experiment.table(results), {})
     keep(console, results, output, "forgetting", picture.draw)
+
+
+@app.command()
+def ablation(
+    sets: Sets = "",
+    splits: Splits = 5,
+    rows: Annotated[
+        int | None, typer.Option(min=20, help="Training rows of each split; all by default.")
+    ] = None,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """The defaults with one ingredient changed, on slices of the training rows of Table 1.
+
+    Example: ggln reproduce ablation --sets yacht,boston --splits 2 --rows 400 --n-jobs -1
+    """
+    from ggln.experiments import ablation as experiment
+    from ggln.plots import ablation as picture
+
+    names = chosen(sets, tuple(experiment.uci.PAPER))
+    results = experiment.run(names, splits, rows, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    for measure, title in (
+        ("rmse_ratio", "RMSE against the defaults'"),
+        ("nll_difference", "NLL less the defaults'"),
+    ):
+        print_table(console, title, *experiment.table(results, measure), {})
+    keep(console, results, output, "ablation", picture.draw)
