@@ -14,8 +14,8 @@ def few_variants(monkeypatch):
     """Without base models that are slow to fit."""
     chosen = {
         "defaults": {"base_model": "feature"},
-        "same, not\ncalibrated": {"base_model": "feature", "folds": 0},
-        "plain\nsteps": {"base_model": "feature", "step": "ogd"},
+        "features alone, not calibrated": {"base_model": "feature", "folds": 0},
+        "plain steps": {"base_model": "feature", "step": "ogd"},
     }
     monkeypatch.setattr(ablation, "VARIANTS", chosen)
 
@@ -66,8 +66,8 @@ def test_results_can_be_drawn(tiny_sets, few_variants, tmp_path):
     record.write(tmp_path / "ablation.json", results)
     again = json.loads((tmp_path / "ablation.json").read_text())
     assert again["sets"]["wine"]["defaults"]["rmse_ratio"] == 1.0
-    assert again["sets"]["wine"]["plain\nsteps"]["splits"] == 2
-    assert np.isfinite(again["overall"]["plain\nsteps"]["nll_difference"])
+    assert again["sets"]["wine"]["plain steps"]["splits"] == 2
+    assert np.isfinite(again["overall"]["plain steps"]["nll_difference"])
     for measure in ("rmse_ratio", "nll_difference"):
         columns, rows = ablation.table(again, measure)
         assert list(rows) == ["yacht", "wine", "overall"]

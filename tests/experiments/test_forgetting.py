@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ def test_regions_follow_each_other_along_one_feature(tiny_sets):
     assert sum(len(part.y) + len(part.y_test) for part in parts) == 60
     together = [np.concatenate([part.X, part.X_test]) for part in parts]
     assert all(
-        a[:, 2].max() <= b[:, 2].min() for a, b in zip(together, together[1:], strict=False)
+        a[:, 2].max() <= b[:, 2].min() for a, b in pairwise(together)
     )  # the third feature has the largest slope
     targets = np.concatenate([np.concatenate([part.y, part.y_test]) for part in parts])
     assert targets.mean() == pytest.approx(0.0, abs=1e-9)
@@ -55,5 +56,5 @@ def test_results_can_be_drawn(tiny_sets, tmp_path):
 
 
 def test_unknown_data_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="sets must be among regions.*got wine"):
+    with pytest.raises(ValueError, match=r"sets must be among regions.*got wine"):
         forgetting.run(["wine"], store=tmp_path)

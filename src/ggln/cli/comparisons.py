@@ -5,8 +5,10 @@ from typing import Annotated
 import typer
 
 from ggln.cli.datasets import DataDir
-from ggln.cli.reproduce import RESULTS, Output, Store, Workers, app, chosen, store_folder
+from ggln.cli.reproduce import RESULTS, Output, Store, Workers, chosen, store_folder
 from ggln.cli.show import keep, new_console, print_table
+
+app = typer.Typer()
 
 Sets = Annotated[str, typer.Option(help="Names of data sets, separated by commas; all by default.")]
 Splits = Annotated[int, typer.Option(min=1, help="Splits of each set; protein has five.")]
@@ -58,7 +60,7 @@ def one_pass(
     from ggln.experiments import one_pass as experiment
     from ggln.plots import one_pass as picture
 
-    names = chosen(sets, tuple(experiment.uci.PAPER))
+    names = chosen(sets, experiment.SETS)
     results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir)
     console = new_console()
     title = f"Predictions of one pass, after the first {experiment.UNSCORED} rows"
@@ -112,7 +114,7 @@ def ablation(
     from ggln.experiments import ablation as experiment
     from ggln.plots import ablation as picture
 
-    names = chosen(sets, tuple(experiment.uci.PAPER))
+    names = chosen(sets, experiment.SETS)
     results = experiment.run(names, splits, rows, store_folder(store, output), n_jobs, data_dir)
     console = new_console()
     for measure, title in (

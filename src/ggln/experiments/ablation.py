@@ -18,18 +18,19 @@ from ggln.experiments.scores import scores
 VERSION = "1"
 HELD_OUT = 0.2  # of the training rows
 DEFAULTS = "defaults"
+SETS = tuple(uci.PAPER)
 
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},
-    "features\nalone": {"base_model": "feature"},
-    "same, not\ncalibrated": {"base_model": "feature", "folds": 0},
-    "gates\naxis": {"gating": "axis"},
-    "gates\nmixed": {"gating": "mixed"},
-    "contexts\nall 4": {"context_dim": 4},
-    "5\nnetworks": {"n_estimators": 5},
-    "not\nannealed": {"anneal": False},
-    "plain\nsteps": {"step": "ogd"},
-    "variance\n>= 0.01": {"min_variance": 1e-2},
+    "features alone": {"base_model": "feature"},
+    "features alone, not calibrated": {"base_model": "feature", "folds": 0},
+    "gates on axes": {"gating": "axis"},
+    "gates mixed": {"gating": "mixed"},
+    "all contexts 4": {"context_dim": 4},
+    "5 networks": {"n_estimators": 5},
+    "not annealed": {"anneal": False},
+    "plain steps": {"step": "ogd"},
+    "variance over 0.01": {"min_variance": 1e-2},
 }
 """What replaces the defaults. Regressors as base models need folds, so calibration is switched off together
 with them; "features alone" is what that one compares with."""
@@ -38,7 +39,7 @@ with them; "features alone" is what that one compares with."""
 def evaluate(
     name: str, split: int, setting: dict[str, Any], seed: int, rows: int | None, data_dir: Path | None = None
 ) -> Results:
-    """Fit one variant to four fifths of a split's training rows, or of `rows` of them; score it on the rest."""
+    """Fit a variant to four fifths of a split's training rows, or of `rows` of them; score it on the rest."""
     data = datasets.load(name, data_dir)
     train = np.asarray(data.splits[split][0])
     shuffled = np.random.default_rng(split).permutation(train)[:rows]  # the same rows for all variants
@@ -49,7 +50,7 @@ def evaluate(
 
 
 def run(
-    sets: Sequence[str] = tuple(uci.PAPER),
+    sets: Sequence[str] = SETS,
     splits: int = 5,
     rows: int | None = None,
     store: Path = Path("results/.jobs"),
@@ -59,7 +60,8 @@ def run(
 ) -> Results:
     """Evaluate all variants on the training rows of the first `splits` splits of some sets.
 
-    rows: at most so many training rows of each split. `replaced` arguments change the defaults of all variants.
+    rows: at most so many training rows of each split. `replaced` arguments change the defaults that all
+    variants begin with.
     """
     uci.check_names(sets)
     settings = {label: uci.default_setting() | replaced | own for label, own in VARIANTS.items()}

@@ -1,12 +1,12 @@
-"""Region after region, task after task: what is left of the first ones after the last?
+"""Region after region, task after task: what is left of the first ones after the last.
 
 Rows sorted by one feature are cut into regions, and learnt region by region, each row once. Or clusters of
 rows have different functions as targets, and are learnt one after the other. After each part, the error
 on held-out rows of every part is measured. Rows and targets are standardised beforehand, with the
 statistics of all parts, so that forgetting is not mixed up with changing units.
 
-By default, the network draws its gates from the first rows of a stream, which are here all from the first part.
-With gates on the sphere it knows all regions beforehand, as in the paper.
+By default, the network draws its gates from the first rows of a stream, here all of the first parts.
+With gates on the sphere, drawn without data, it can tell all parts from the beginning, as in the paper.
 """
 
 from collections.abc import Callable, Sequence
@@ -192,7 +192,8 @@ def summary(matrices: Sequence[Any]) -> Results:
     """Return the mean matrix, and what it says about forgetting.
 
     first: RMSE on the first half of the parts after all were learnt. learnt: on the same parts, right
-    after each was learnt. forgotten: the difference. all: RMSE on all parts at the end. Means of the parts' RMSEs.
+    after each was learnt. forgotten: the difference. all: RMSE on all parts at the end. All are means over
+    parts.
     """
     errors = np.mean(matrices, axis=0)
     half = len(errors) // 2

@@ -25,6 +25,7 @@ FloatArray = NDArray[np.float64]
 
 OURS = "GGLNRegressor()"
 METHODS = (OURS, *online_models.NAMES)
+SETS = tuple(uci.PAPER)
 VERSION = "1"
 UNSCORED = 10
 """First rows, which are predicted and learnt but not scored: by then every method has seen a few."""
@@ -115,11 +116,12 @@ def _past_errors(errors: FloatArray, scales: FloatArray) -> FloatArray:
     """
     known = np.arange(1, len(errors) - 1)
     past = np.concatenate([scales[:2], np.sqrt(np.cumsum(errors[1:-1] ** 2) / known)])
-    return np.maximum(past[: len(errors)], LEAST_STD * scales)
+    bounded: FloatArray = np.maximum(past[: len(errors)], LEAST_STD * scales)
+    return bounded
 
 
 def run(
-    sets: Sequence[str] = tuple(uci.PAPER),
+    sets: Sequence[str] = SETS,
     seeds: int = 5,
     rows: int | None = None,
     store: Path = Path("results/.jobs"),

@@ -199,9 +199,9 @@ def marks(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
             }
     counts: dict[str, str] = {}
     for title in columns.values():
-        found = [row[title] for row in rows.values() if row[title]]
-        counts[title] = f"{found.count('better')}, {found.count('equal')} of {len(found)}"
-    return dict.fromkeys(columns.values(), ""), rows | {"better, equal": counts}
+        found = [row[title] for row in rows.values()]
+        counts[title] = f"{found.count('better')} of {len(found)}"
+    return dict.fromkeys(columns.values(), ""), rows | {"better": counts}
 
 
 def _rival(sources: Results, key: str, rival: str) -> float | None:

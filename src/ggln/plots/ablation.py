@@ -46,7 +46,7 @@ def draw(results: dict[str, Any]) -> Figure:
             )
         axes.set_xlabel(label)
     panels[1].set_xscale("symlog", linthresh=0.1)
-    panels[0].set_yticks(range(len(variants)), [label.replace("\n", " ") for label in variants])
+    panels[0].set_yticks(range(len(variants)), variants)
     panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 NAMES = {"regions": "regions (synthetic)", "tasks": "tasks (synthetic)"}
 WORST = 1.5
-"""End of the colour scale, in deviations of the target: what is worse than the mean of all targets is all alike."""
+"""End of the colour scale, in deviations of the target: predicting the mean of all targets would give 1."""
 
 
 def draw(results: dict[str, Any]) -> Figure:
