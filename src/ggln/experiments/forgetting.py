@@ -5,8 +5,9 @@ rows have different functions as targets, and are learnt one after the other. Af
 on held-out rows of every part is measured. Rows and targets are standardised beforehand, with the
 statistics of all parts, so that forgetting is not mixed up with changing units.
 
-By default, the network draws its gates from the first rows of a stream, here all of the first parts.
-With gates on the sphere, drawn without data, it can tell all parts from the beginning, as in the paper.
+Weights are shared by all rows on the same sides of a neuron's half-spaces. By default these are few, and
+drawn from the first rows of a stream, here all of the first parts. "Fine gates" are ten for each neuron, drawn
+without data, so that parts share fewer weights from the beginning.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,9 +35,14 @@ FEATURES = 8
 CLUSTER_SPREAD = 0.5
 """Of a cluster in each direction; centres have spread 1."""
 
-FIXED_GATES: dict[str, Any] = {"gating": "sphere", "gating_bias": 1.0, "standardize": False}
-"""Offsets of the size of standardised rows."""
-OURS = {"GGLNRegressor()": {}, "GGLNRegressor, gates on the sphere": FIXED_GATES}
+FINE_GATES: dict[str, Any] = {
+    "gating": "mixed",
+    "gating_bias": 1.0,  # of the size of standardised rows
+    "context_dim": 10,
+    "standardize": False,
+}
+OURS = {"GGLNRegressor()": {}, "GGLNRegressor, fine gates": FINE_GATES}
+"""Networks and what they have instead of the defaults."""
 METHODS = (*OURS, online_models.MULTILAYER, online_models.LINEAR)
 
 

@@ -187,7 +187,7 @@ def _digits(rmse: float) -> str:
 def marks(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """Return where `GGLNRegressor()` is better than, equal to or worse than published; the last line counts.
 
-    Ours is rounded to the digits that were published. Where a source gives no number, there is no mark.
+    Ours is rounded to the digits that were published.
     """
     columns = {(key, rival): f"{key.upper()}\n{rival}" for key in ("rmse", "nll") for rival in RIVALS}
     rows: dict[str, dict[str, str]] = {}
@@ -204,15 +204,12 @@ def marks(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     return dict.fromkeys(columns.values(), ""), rows | {"better": counts}
 
 
-def _rival(sources: Results, key: str, rival: str) -> float | None:
+def _rival(sources: Results, key: str, rival: str) -> float:
     numbers = [numbers[key] for source, numbers in sources.items() if rival in ("best", source)]
-    given = [number for number in numbers if number is not None]
-    return min(given, default=None)
+    return min(float(number) for number in numbers if number is not None)
 
 
-def _mark(ours: float, rival: float | None) -> str:
-    if rival is None:
-        return ""
+def _mark(ours: float, rival: float) -> str:
     rounded = round(ours, DIGITS)
     if math.isclose(rounded, rival, abs_tol=0.1**DIGITS / 2):
         return "equal"

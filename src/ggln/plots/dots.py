@@ -10,6 +10,7 @@ from ggln.plots.style import GREY
 
 OURS = "GGLNRegressor()"
 RATIOS = (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50)
+DIFFERENCES = (-10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20)
 Styles = Mapping[str, tuple[str, str]]
 """Colour and marker of each method."""
 
@@ -36,16 +37,15 @@ def compare(
     left.axvline(1.0, color=GREY, linewidth=0.8, zorder=0)
     right.axvline(0.0, color=GREY, linewidth=0.8, zorder=0)
     left.set_xscale("log")
-    low, high = left.get_xlim()
-    ticks = [ratio for ratio in RATIOS if low <= ratio <= high]
-    left.set_xticks(ticks, [f"{ratio:g}" for ratio in ticks])
-    left.minorticks_off()
     right.set_xscale("symlog", linthresh=1.0)
+    _label(left, RATIOS)
+    _label(right, DIFFERENCES)
     left.set_xlabel("RMSE relative to ours (less is better)")
     right.set_xlabel("NLL less ours, nats (less is better)")
     left.set_yticks(range(len(names)), names)
     left.set_ylim(len(names) - 0.5, -0.5)
     for axes in (left, right):
+        axes.tick_params(axis="y", length=0)
         for place in range(0, len(names), 2):
             axes.axhspan(place - 0.5, place + 0.5, color=GREY, alpha=0.1, linewidth=0, zorder=0)
     handles = {
@@ -69,3 +69,11 @@ def _dot(axes: Axes, x: float, y: float, style: tuple[str, str], label: str, fac
         linestyle="",
         label=label,
     )
+
+
+def _label(axes: Axes, values: tuple[float, ...]) -> None:
+    """Label those of the values that are in sight, as plain numbers."""
+    low, high = axes.get_xlim()
+    ticks = [value for value in values if low <= value <= high]
+    axes.set_xticks(ticks, [f"{value:g}" for value in ticks])
+    axes.minorticks_off()

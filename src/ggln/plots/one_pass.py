@@ -19,4 +19,4 @@ MARKS = {
 
 def draw(results: dict[str, Any]) -> Figure:
     """Draw each set's RMSE relative to ours and its NLL less ours, of all predictions of one pass."""
-    return compare(results["sets"], MARKS, "of one pass, each row predicted before it is learnt")
+    return compare(results["sets"], MARKS, "One pass, each row predicted before it is learnt")

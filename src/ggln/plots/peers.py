@@ -20,4 +20,4 @@ PUBLISHED = {"NGBoost": (ORANGE, "o"), "deep ensembles": (GREY, "P")}
 
 def draw(results: dict[str, Any]) -> Figure:
     """Draw each set's RMSE relative to ours and its NLL less ours, measured and published."""
-    return compare(results["sets"], MARKS, "on the test rows", results["published"], PUBLISHED)
+    return compare(results["sets"], MARKS, "Test rows, mean over the splits", results["published"], PUBLISHED)
