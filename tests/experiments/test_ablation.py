@@ -14,7 +14,7 @@ def few_variants(monkeypatch):
     """Without base models that are slow to fit."""
     chosen = {
         "defaults": {"base_model": "feature"},
-        "features alone, not calibrated": {"base_model": "feature", "folds": 0},
+        "features alone, no folds": {"base_model": "feature", "folds": 0},
         "plain steps": {"base_model": "feature", "step": "ogd"},
     }
     monkeypatch.setattr(ablation, "VARIANTS", chosen)

@@ -74,6 +74,7 @@ def test_results_can_be_drawn(tiny_sets, tmp_path):
     own = again["sets"]["wine"][one_pass.OURS]
     assert own["rows"] == 40
     assert own["seeds"] == 2
+    assert "river" in again["machine"]
     columns, rows = one_pass.table(again)
     assert len(rows) == 2 * len(one_pass.METHODS)
     assert all(row.keys() == columns.keys() for row in rows.values())

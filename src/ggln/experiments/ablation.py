@@ -23,7 +23,7 @@ SETS = tuple(uci.PAPER)
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},
     "features alone": {"base_model": "feature"},
-    "features alone, not calibrated": {"base_model": "feature", "folds": 0},
+    "features alone, no folds": {"base_model": "feature", "folds": 0},
     "gates on axes": {"gating": "axis"},
     "gates mixed": {"gating": "mixed"},
     "all contexts 4": {"context_dim": 4},

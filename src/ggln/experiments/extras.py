@@ -1,6 +1,6 @@
 """Libraries that only some comparisons need, imported when they are."""
 
-from importlib import import_module
+from importlib import import_module, metadata
 from typing import Any
 
 
@@ -12,3 +12,8 @@ def require(library: str) -> Any:
         raise ValueError(
             f"this comparison needs {library}, which is not installed: pip install ggln[peers]"
         ) from error
+
+
+def version(library: str) -> dict[str, str]:
+    """Return an optional library's name and version, to stand beside those of `record.machine`."""
+    return {library: metadata.version(library)}

@@ -6,8 +6,8 @@ on held-out rows of every part is measured. Rows and targets are standardised be
 statistics of all parts, so that forgetting is not mixed up with changing units.
 
 Weights are shared by all rows on the same sides of a neuron's half-spaces. By default these are few, and
-drawn from the first rows of a stream, here all of the first parts. "Fine gates" are ten for each neuron, drawn
-without data, so that parts share fewer weights from the beginning.
+drawn from the first rows of a stream, here all of the first parts. "Fine gates" are ten for each neuron,
+drawn without data, so that parts share fewer weights from the beginning.
 """
 
 from collections.abc import Callable, Sequence

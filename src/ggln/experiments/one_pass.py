@@ -17,7 +17,7 @@ from ggln import datasets
 from ggln.distributions import GaussianMixture
 from ggln.estimators import GGLNRegressor
 from ggln.experiments import jobs, online_models, uci
-from ggln.experiments.extras import require
+from ggln.experiments.extras import require, version
 from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import by_row, gaussian, summarize
 
@@ -157,7 +157,7 @@ def run(
         "experiment": "one-pass",
         "settings": setting,
         "unscored": UNSCORED,
-        "machine": machine(),
+        "machine": machine() | version("river"),
         "sets": {
             name: {
                 method: uci.averages({(0, seed): next(found) for seed in range(seeds)}) for method in METHODS

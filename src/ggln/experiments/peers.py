@@ -14,7 +14,7 @@ import numpy as np
 
 from ggln import datasets
 from ggln.experiments import jobs, uci
-from ggln.experiments.extras import require
+from ggln.experiments.extras import require, version
 from ggln.experiments.peer_models import GP_ROWS, PEERS
 from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import gaussian, scores
@@ -116,8 +116,10 @@ def run(
     Jobs of `GGLNRegressor()` are those of Table 1. `replaced` arguments of it make it another experiment.
     """
     uci.check_names(sets)
+    needed: dict[str, str] = {}
     if "NGBoost" in models:
         require("ngboost")  # what is missing is missed before any job starts
+        needed = version("ngboost")
     setting = uci.default_setting() | replaced
     wanted: dict[tuple[str, str], list[jobs.Job]] = {}
     for name in sets:
@@ -143,7 +145,7 @@ def run(
         "experiment": "peers",
         "published": {name: published(name) for name in sets},
         "settings": setting,
-        "machine": machine(),
+        "machine": machine() | needed,
         "sets": measured,
     }
 

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from ggln.plots.dots import label_ticks
 from ggln.plots.style import BLUE, GREY, ORANGE
 
 PANELS = {
     "rmse_ratio": "RMSE relative to the defaults'\n(right: worse than the defaults)",
     "nll_difference": "NLL less the defaults', nats\n(right: worse than the defaults)",
 }
+DIFFERENCES = (-2, -1, -0.3, -0.1, -0.05, 0, 0.05, 0.1, 0.3, 1, 3, 10)
 
 
 def draw(results: dict[str, Any]) -> Figure:
@@ -46,6 +48,7 @@ def draw(results: dict[str, Any]) -> Figure:
             )
         axes.set_xlabel(label)
     panels[1].set_xscale("symlog", linthresh=0.1)
+    label_ticks(panels[1], DIFFERENCES)
     panels[0].set_yticks(range(len(variants)), variants)
     panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()

@@ -38,8 +38,8 @@ def compare(
     right.axvline(0.0, color=GREY, linewidth=0.8, zorder=0)
     left.set_xscale("log")
     right.set_xscale("symlog", linthresh=1.0)
-    _label(left, RATIOS)
-    _label(right, DIFFERENCES)
+    label_ticks(left, RATIOS)
+    label_ticks(right, DIFFERENCES)
     left.set_xlabel("RMSE relative to ours (less is better)")
     right.set_xlabel("NLL less ours, nats (less is better)")
     left.set_yticks(range(len(names)), names)
@@ -71,7 +71,7 @@ def _dot(axes: Axes, x: float, y: float, style: tuple[str, str], label: str, fac
     )
 
 
-def _label(axes: Axes, values: tuple[float, ...]) -> None:
+def label_ticks(axes: Axes, values: tuple[float, ...]) -> None:
     """Label those of the values that are in sight, as plain numbers."""
     low, high = axes.get_xlim()
     ticks = [value for value in values if low <= value <= high]
