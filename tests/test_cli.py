@@ -48,6 +48,7 @@ def test_version():
         ["datasets", "get"],
         ["reproduce"],
         *(["reproduce", name] for name in ("uci", "sarcos", "base-models", "gating", "hetero")),
+        *(["reproduce", name] for name in ("peers", "one-pass", "forgetting", "ablation")),
     ],
 )
 def test_help_answers_without_loading_the_engine(arguments):

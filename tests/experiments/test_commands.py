@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli, presets
-from ggln.experiments import base_models, sarcos, uci
+from ggln.experiments import ablation, base_models, peer_models, sarcos, uci
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
 
@@ -60,3 +60,30 @@ def test_gating(reproduce):
     output, files = reproduce("gating", "--neurons", "2")
     assert files == {"gating.json", "gating.png"}
     assert "neuron 2" in output
+
+
+def test_peers(reproduce, tiny_sets, monkeypatch):
+    monkeypatch.setattr(peer_models, "NGBOOST_TREES", 5)
+    output, files = reproduce("peers", "--sets", "yacht", "--splits", "1")
+    assert files == {".jobs", "peers.json", "peers.png"}
+    assert "NGBoost" in output
+    assert "of 1" in output
+
+
+def test_one_pass(reproduce, tiny_sets):
+    output, files = reproduce("one-pass", "--sets", "yacht", "--rows", "20", "--seeds", "1")
+    assert files == {".jobs", "one-pass.json", "one-pass.png"}
+    assert "yacht" in output
+
+
+def test_forgetting(reproduce, tiny_sets):
+    output, files = reproduce("forgetting", "--sets", "regions", "--rows", "80", "--seeds", "1")
+    assert files == {".jobs", "forgetting.json", "forgetting.png"}
+    assert "forgotten" in output
+
+
+def test_ablation(reproduce, tiny_sets, monkeypatch):
+    monkeypatch.setattr(ablation, "VARIANTS", {"defaults": {}, "plain steps": {"step": "ogd"}})
+    output, files = reproduce("ablation", "--sets", "yacht", "--splits", "1", "--rows", "30")
+    assert files == {".jobs", "ablation.json", "ablation.png"}
+    assert "overall" in output

@@ -123,6 +123,12 @@ def test_errors_over_splits_and_over_seeds_are_told_apart():
     assert found["rmse_error_seeds"] == pytest.approx(0.5)
 
 
+def test_a_measure_that_older_jobs_lack_is_left_out():
+    found = uci.averages({(0, 0): {"rmse": 1.0, "new": 1.0}, (1, 0): {"rmse": 3.0}})
+    assert found["rmse"] == 2.0
+    assert "new" not in found
+
+
 def test_unknown_sets_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"sets must be among boston.*got yatch"):
         uci.run(["yatch"], store=tmp_path)

@@ -24,8 +24,14 @@ Networks = Literal["all", "paper", "defaults"]
 RESULTS = Path("results")
 
 
-def _store(store: Path | None, output: Path) -> Path:
+def store_folder(store: Path | None, output: Path) -> Path:
+    """Return where finished jobs are kept."""
     return output / ".jobs" if store is None else store
+
+
+def chosen(names: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that an option lists, or all there are."""
+    return tuple(name.strip() for name in names.split(",")) if names else default
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -54,9 +60,9 @@ def uci(
     from ggln.experiments import uci as experiment
     from ggln.plots import uci as picture
 
-    names = tuple(name.strip() for name in sets.split(",")) if sets else tuple(experiment.PAPER)
+    names = chosen(sets, tuple(experiment.PAPER))
     results = experiment.run(
-        names, splits, seeds, _store(store, output), n_jobs, data_dir, networks, **_given(epochs=epochs)
+        names, splits, seeds, store_folder(store, output), n_jobs, data_dir, networks, **_given(epochs=epochs)
     )
     console = new_console()
     columns, rows = experiment.table(results)
@@ -81,7 +87,9 @@ def sarcos(
     from ggln.experiments import sarcos as experiment
     from ggln.plots import sarcos as picture
 
-    results = experiment.run(rows, seed, _store(store, output), n_jobs, data_dir, **_given(epochs=epochs))
+    results = experiment.run(
+        rows, seed, store_folder(store, output), n_jobs, data_dir, **_given(epochs=epochs)
+    )
     console = new_console()
     columns, lines = experiment.table(results)
     print_table(console, "Test MSE over the seven torques", columns, lines, {})
@@ -108,8 +116,8 @@ def base_models(
     from ggln.experiments import base_models as experiment
     from ggln.plots import base_models as picture
 
-    names = tuple(name.strip() for name in sets.split(",")) if sets else experiment.SETS
-    results = experiment.run(names, seeds, _store(store, output), n_jobs, data_dir, rows)
+    names = chosen(sets, experiment.SETS)
+    results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, rows)
     console = new_console()
     lines = {
         name: {base: curve["rmse"][-1] for base, curve in curves.items()}

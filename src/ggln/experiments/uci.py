@@ -74,22 +74,43 @@ def evaluate(
     data = datasets.load(name, data_dir)
     train, test = (np.asarray(rows) for rows in data.splits[split])
     distribution, seconds = _fit(data, train, test, setting, seed)
-    results: Results = {"test": scores(distribution, data.y[test]) | {"seconds": seconds}}
+    results: Results = {"test": scores(distribution, data.y[test]) | seconds}
     if validate:
         shuffled = np.random.default_rng(split).permutation(train)  # the same rows for all settings
         held_out = max(1, round(VALIDATION * train.size))
         rest, slice_ = shuffled[held_out:], shuffled[:held_out]
         distribution, seconds = _fit(data, rest, slice_, setting, seed)
-        results["validation"] = scores(distribution, data.y[slice_], crps=False) | {"seconds": seconds}
+        results["validation"] = scores(distribution, data.y[slice_], crps=False) | seconds
     return results
 
 
-def _fit(data: datasets.Dataset, train: Rows, test: Rows, setting: Setting, seed: int) -> tuple[Any, float]:
-    """Return what a network that learnt some rows predicts for others, and how long it learnt."""
+def job(
+    name: str, split: int, setting: Setting, seed: int, validate: bool, data_dir: Path | None
+) -> jobs.Job:
+    """Return the job of `evaluate`, by which all experiments know it."""
+    arguments = {"name": name, "split": split, "setting": setting, "seed": seed, "validate": validate}
+    return jobs.Job(evaluate, arguments, VERSION, {"data_dir": data_dir})
+
+
+def _fit(data: datasets.Dataset, train: Rows, test: Rows, setting: Setting, seed: int) -> tuple[Any, Results]:
+    """Return what a network that learnt some rows predicts for others, and how long both took."""
     start = time.perf_counter()
     model = GGLNRegressor(**setting, random_state=seed, n_jobs=1).fit(data.X[train], data.y[train])
-    seconds = time.perf_counter() - start
-    return model.predict_dist(data.X[test]), seconds
+    learnt = time.perf_counter()
+    distribution = model.predict_dist(data.X[test])
+    return distribution, {"seconds": learnt - start, "predict_seconds": time.perf_counter() - learnt}
+
+
+def check_names(sets: Sequence[str]) -> None:
+    """Raise ValueError if one of the names is not in Table 1."""
+    unknown = [name for name in sets if name not in PAPER]
+    if unknown:
+        raise ValueError(f"sets must be among {', '.join(PAPER)}, got {', '.join(unknown)}")
+
+
+def count_splits(name: str, splits: int, data_dir: Path | None) -> int:
+    """Return how many of the wanted splits a set has."""
+    return min(splits, len(datasets.load(name, data_dir).splits))
 
 
 def run(
@@ -107,25 +128,12 @@ def run(
     networks: "all", or only the "paper"'s or the "defaults". What the store holds of other sets, splits,
     seeds and networks goes into the results too. `replaced` arguments make it another experiment.
     """
-    unknown = [name for name in sets if name not in PAPER]
-    if unknown:
-        raise ValueError(f"sets must be among {', '.join(PAPER)}, got {', '.join(unknown)}")
+    check_names(sets)
     named = settings(**replaced)
     wanted = [
-        jobs.Job(
-            evaluate,
-            {
-                "name": name,
-                "split": split,
-                "setting": setting,
-                "seed": seed,
-                "validate": label != DEFAULTS,
-            },
-            VERSION,
-            {"data_dir": data_dir},
-        )
+        job(name, split, setting, seed, label != DEFAULTS, data_dir)
         for name in sets
-        for split in range(min(splits, len(datasets.load(name, data_dir).splits)))
+        for split in range(count_splits(name, splits, data_dir))
         for label, setting in named.items()
         if networks in ("all", DEFAULTS if label == DEFAULTS else "paper")
         for seed in range(seeds)
@@ -202,7 +210,8 @@ def summary(rows: list[Results]) -> Results:
 
 def averages(cells: Mapping[tuple[int, int], Results]) -> Results:
     """Return means over (split, seed) pairs, with their standard errors over splits and over seeds."""
-    names = next(iter(cells.values())).keys()
+    first, *others = cells.values()
+    names = [name for name in first if all(name in cell for cell in others)]  # older jobs lack new measures
     result: Results = {"splits": len({s for s, _ in cells}), "seeds": len({s for _, s in cells})}
     for name in names:
         result[name] = np.mean([cell[name] for cell in cells.values()])

@@ -1,0 +1,125 @@
+"""More commands of `ggln reproduce`: comparisons that are not in the paper."""
+
+from typing import Annotated
+
+import typer
+
+from ggln.cli.datasets import DataDir
+from ggln.cli.reproduce import RESULTS, Output, Store, Workers, chosen, store_folder
+from ggln.cli.show import keep, new_console, print_table
+
+app = typer.Typer()
+
+Sets = Annotated[str, typer.Option(help="Names of data sets, separated by commas; all by default.")]
+Splits = Annotated[int, typer.Option(min=1, help="Splits of each set; protein has five.")]
+
+
+@app.command()
+def peers(
+    sets: Sets = "",
+    splits: Splits = 20,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Other regressors with error bars on the splits of Table 1, and published numbers.
+
+    The defaults' fits are those of `ggln reproduce uci`. Needs NGBoost: pip install ggln[peers]
+
+    Example: ggln reproduce peers --sets yacht,boston --splits 5 --n-jobs -1
+    """
+    from ggln.experiments import peers as experiment
+    from ggln.plots import peers as picture
+
+    names = chosen(sets, tuple(experiment.PUBLISHED))
+    results = experiment.run(names, splits, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    print_table(console, "Mean over the splits' test rows", *experiment.table(results), {})
+    title = "GGLNRegressor() against published numbers, as far as they were rounded"
+    print_table(console, title, *experiment.marks(results), {})
+    keep(console, results, output, "peers", picture.draw)
+
+
+@app.command("one-pass")
+def one_pass(
+    sets: Sets = "",
+    rows: Annotated[int | None, typer.Option(min=20, help="Rows of each set; all by default.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Orders of the rows, averaged.")] = 5,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Online regressors in a single pass: each row is predicted before it is learnt.
+
+    Needs River: pip install ggln[peers]
+
+    Example: ggln reproduce one-pass --sets yacht,boston --rows 300 --seeds 2
+    """
+    from ggln.experiments import one_pass as experiment
+    from ggln.plots import one_pass as picture
+
+    names = chosen(sets, experiment.SETS)
+    results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    title = f"Predictions of one pass, after the first {experiment.UNSCORED} rows"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "one-pass", picture.draw)
+
+
+@app.command()
+def forgetting(
+    sets: Annotated[
+        str, typer.Option(help="Of regions, tasks, power, kin8nm, separated by commas; all by default.")
+    ] = "",
+    rows: Annotated[int | None, typer.Option(min=80, help="Rows of each set; all by default.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Repetitions, averaged.")] = 5,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Learn region after region, and task after task: what is left of the first ones.
+
+    Example: ggln reproduce forgetting --sets regions,tasks --seeds 2
+    """
+    from ggln.experiments import forgetting as experiment
+    from ggln.plots import forgetting as picture
+
+    names = chosen(sets, experiment.DATA)
+    results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    title = "RMSE on held-out rows, in deviations of the target"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "forgetting", picture.draw)
+
+
+@app.command()
+def ablation(
+    sets: Sets = "",
+    splits: Splits = 5,
+    rows: Annotated[
+        int | None, typer.Option(min=20, help="Training rows of each split; all by default.")
+    ] = None,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """The defaults with one ingredient changed, on slices of the training rows of Table 1.
+
+    Example: ggln reproduce ablation --sets yacht,boston --splits 2 --rows 400 --n-jobs -1
+    """
+    from ggln.experiments import ablation as experiment
+    from ggln.plots import ablation as picture
+
+    names = chosen(sets, experiment.SETS)
+    results = experiment.run(names, splits, rows, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    for measure, title in (
+        ("rmse_ratio", "RMSE against the defaults'"),
+        ("nll_difference", "NLL less the defaults'"),
+    ):
+        print_table(console, title, *experiment.table(results, measure), {})
+    keep(console, results, output, "ablation", picture.draw)

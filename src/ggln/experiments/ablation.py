@@ -1,0 +1,139 @@
+"""What each ingredient of `GGLNRegressor()` is worth: the defaults with one of them changed, all else equal.
+
+Test rows are never used: of the training rows of each split, four fifths are learnt and the others predicted.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ggln import datasets
+from ggln.estimators import GGLNRegressor
+from ggln.experiments import jobs, uci
+from ggln.experiments.record import Results, machine
+from ggln.experiments.scores import scores
+
+VERSION = "1"
+HELD_OUT = 0.2  # of the training rows
+DEFAULTS = "defaults"
+SETS = tuple(uci.PAPER)
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    DEFAULTS: {},
+    "features alone": {"base_model": "feature"},
+    "features alone, no folds": {"base_model": "feature", "folds": 0},
+    "gates on axes": {"gating": "axis"},
+    "gates mixed": {"gating": "mixed"},
+    "all contexts 4": {"context_dim": 4},
+    "5 networks": {"n_estimators": 5},
+    "not annealed": {"anneal": False},
+    "plain steps": {"step": "ogd"},
+    "variance over 0.01": {"min_variance": 1e-2},
+}
+"""What replaces the defaults. Regressors as base models need folds, so calibration is switched off together
+with them; "features alone" is what that one compares with."""
+
+
+def evaluate(
+    name: str, split: int, setting: dict[str, Any], seed: int, rows: int | None, data_dir: Path | None = None
+) -> Results:
+    """Fit a variant to four fifths of a split's training rows, or of `rows` of them; score it on the rest."""
+    data = datasets.load(name, data_dir)
+    train = np.asarray(data.splits[split][0])
+    shuffled = np.random.default_rng(split).permutation(train)[:rows]  # the same rows for all variants
+    held_out = max(1, round(HELD_OUT * len(shuffled)))
+    rest, slice_ = shuffled[held_out:], shuffled[:held_out]
+    model = GGLNRegressor(**setting, random_state=seed, n_jobs=1).fit(data.X[rest], data.y[rest])
+    return scores(model.predict_dist(data.X[slice_]), data.y[slice_], crps=False)
+
+
+def run(
+    sets: Sequence[str] = SETS,
+    splits: int = 5,
+    rows: int | None = None,
+    store: Path = Path("results/.jobs"),
+    n_jobs: int | None = None,
+    data_dir: Path | None = None,
+    **replaced: Any,
+) -> Results:
+    """Evaluate all variants on the training rows of the first `splits` splits of some sets.
+
+    rows: at most so many training rows of each split. `replaced` arguments change the defaults that all
+    variants begin with.
+    """
+    uci.check_names(sets)
+    settings = {label: uci.default_setting() | replaced | own for label, own in VARIANTS.items()}
+    counts = {name: uci.count_splits(name, splits, data_dir) for name in sets}
+    wanted = [
+        jobs.Job(
+            evaluate,
+            {"name": name, "split": split, "setting": setting, "seed": 0, "rows": rows},
+            VERSION,
+            {"data_dir": data_dir},
+        )
+        for name in sets
+        for setting in settings.values()
+        for split in range(counts[name])
+    ]
+    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
+    measured: Results = {}
+    for name in sets:
+        own = {label: [next(found) for _ in range(counts[name])] for label in settings}
+        measured[name] = {label: against(cells, own[DEFAULTS]) for label, cells in own.items()}
+    return {
+        "experiment": "ablation",
+        "settings": settings,
+        "rows": rows,
+        "held_out": HELD_OUT,
+        "machine": machine(),
+        "sets": measured,
+        "overall": {label: overall([own[label] for own in measured.values()]) for label in settings},
+    }
+
+
+def against(cells: Sequence[Results], defaults: Sequence[Results]) -> Results:
+    """Return the mean RMSE and NLL over splits, and both against the defaults on the same splits.
+
+    rmse_ratio: mean over splits of the ratio. nll_difference: mean over splits, with its standard error.
+    """
+    ratios = np.array([a["rmse"] / b["rmse"] for a, b in zip(cells, defaults, strict=True)])
+    differences = np.array([a["nll"] - b["nll"] for a, b in zip(cells, defaults, strict=True)])
+    return {
+        "splits": len(cells),
+        "rmse": np.mean([cell["rmse"] for cell in cells]),
+        "nll": np.mean([cell["nll"] for cell in cells]),
+        "coverage_90": np.mean([cell["coverage_90"] for cell in cells]),
+        "rmse_ratio": ratios.mean(),
+        "rmse_ratio_error": _error(ratios),
+        "nll_difference": differences.mean(),
+        "nll_difference_error": _error(differences),
+    }
+
+
+def _error(values: Any) -> float | None:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+
+
+def overall(sets: Sequence[Results]) -> Results:
+    """Return the geometric mean of the ratios of some sets, and the mean of the differences."""
+    return {
+        "rmse_ratio": np.exp(np.mean([np.log(own["rmse_ratio"]) for own in sets])),
+        "nll_difference": np.mean([own["nll_difference"] for own in sets]),
+    }
+
+
+def table(results: Results, measure: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the variants, and for each set and overall "rmse_ratio" in per cent, or "nll_difference"."""
+    variants = [label for label in results["settings"] if label != DEFAULTS]
+    lines = results["sets"] | {"overall": results["overall"]}
+    rows = {
+        name: {label: _text(own[label][measure], measure) for label in variants}
+        for name, own in lines.items()
+    }
+    return dict.fromkeys(variants, ""), rows
+
+
+def _text(value: float, measure: str) -> str:
+    return f"{100 * (value - 1):+.1f}%" if measure == "rmse_ratio" else f"{value:+.3f}"
