@@ -117,7 +117,7 @@ def sample_tree(
     rows: FloatArray,
     gating_bias: float | str,
     rng: np.random.Generator,
-    splits: Splits,
+    splits: Splits = NO_SPLITS,
 ) -> Gates:
     """Draw most gates from the splits of trees, in proportion to a power of their gain; the rest as "axis".
 
