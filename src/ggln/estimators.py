@@ -37,8 +37,8 @@ ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": 
 """How rows are brought into the core. The order in memory is the order of summation: in another one, a data
 frame would give other last bits than an array. What is not finite is looked for here, to say where."""
 
-FEWEST_CALIBRATED = 40
-"""Rows below which no folds are cut."""
+FEWEST_ADVISED = 40
+"""Rows below which regressors as base models are not worth their while."""
 
 Distribution = GaussianMixture | MultivariateGaussianMixture
 
@@ -102,7 +102,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         Whether the step shrinks to nothing over the epochs of `fit`.
     folds : int
         In `fit`, each network leaves out one of so many parts of the rows. On the rows left out, the width of
-        the predictions and the shares of the networks are calibrated. 0 does without.
+        the predictions and the shares of the networks are calibrated. 0 does without, and so do tables with
+        fewer than two rows for each fold. Regressors as base models need folds, and at least 40 rows.
     standardize : bool or "inputs"
         Standardise inputs and targets, or inputs only; in a stream, with running statistics.
     shuffle : bool
@@ -245,7 +246,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             with self._threads() as threads:
                 advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
                 course = Course(self.epochs, self.shuffle, self.anneal)
-                with self._progress("learning", rows.shape[0] * self.epochs) as progress:
+                with self._progress("learning", learner.rows_to_learn(rows.shape[0], course)) as progress:
                     learner.fit(rows, _columns(targets), course, threads, progress, advice)
         self._keep(learner, targets, regressors)
         return self
@@ -474,6 +475,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     def _one(self, x: Any) -> FloatArray:
         """Return a single row, checked, as an array of shape (1, features)."""
+        if hasattr(x, "to_dict") and hasattr(self, "feature_names_in_"):
+            x = x.to_dict()  # a row of a data frame is read by name, too
         if isinstance(x, Mapping):
             x = self._ordered(x)
         row = np.array(x, np.float64, ndmin=2)
@@ -509,18 +512,18 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
     def _regressors(self, rows: int) -> Sequence[Any]:
         """Return the regressors that a table of so many rows is to be learnt with."""
         if isinstance(self.base_model, str):
-            worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0
+            worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0 and rows >= FEWEST_ADVISED
             return default_regressors(rows) if worthwhile else []
-        if self.base_model and self._count_folds(rows) == 0:
+        if self.base_model and (self._count_folds(rows) == 0 or rows < FEWEST_ADVISED):
             raise ValueError(
-                f"regressors as base_model need folds >= 2 and at least {FEWEST_CALIBRATED} rows, "
+                f"regressors as base_model need folds >= 2 and at least {FEWEST_ADVISED} rows, "
                 f"got folds={self.folds} and {rows} rows"
             )
         return self.base_model
 
     def _count_folds(self, rows: int) -> int:
-        """Return how many folds are cut: none from few rows, which tell little about any part of them."""
-        return int(self.folds) if rows >= max(FEWEST_CALIBRATED, 2 * self.folds) else 0
+        """Return how many folds are cut: none where a fold would have less than two rows."""
+        return int(self.folds) if rows >= 2 * self.folds else 0
 
     def _consult(
         self, regressors: Sequence[Any], X: FloatArray, Y: FloatArray, settings: Settings, threads: Threads
@@ -611,7 +614,7 @@ def _refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:
         where += f", column {place[1]}" + ("" if feature_names is None else f" ({feature_names[place[1]]!r})")
     raise ValueError(
         f"Input {name} contains {what}: {where}. Values must be finite numbers, at most "
-        f"{constants.MAX_MAGNITUDE:g} in size; nothing was learnt"
+        f"{constants.MAX_MAGNITUDE:g} in size; the model is unchanged"
     )
 
 

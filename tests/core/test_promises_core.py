@@ -104,7 +104,9 @@ def test_threads_do_not_matter(
 
     def learn_span(*arguments: Any) -> None:
         used.add(threading.current_thread().name)
-        time.sleep(2e-2)  # the caller's thread works along, and could do all there is before another one starts
+        time.sleep(
+            2e-2
+        )  # the caller's thread works along, and could do all there is before another one starts
         kernel(*arguments)
 
     monkeypatch.setattr(constants, "PARALLEL_WEIGHTS", 1)

@@ -224,3 +224,12 @@ def test_processes_may_predict_with_the_same_model(tiny, table):
     shared = permutation_importance(model, X, y, n_repeats=2, random_state=0, n_jobs=2)
     assert model.learner_.ensemble.pool.nbytes > 2**20  # joblib then maps it read-only
     assert np.array_equal(alone.importances, shared.importances)
+
+
+def test_rows_of_a_frame_are_read_by_name(tiny, table):
+    X, y = table()
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = tiny().fit(frame, y)
+    expected = model.predict_one(X[0])
+    assert model.predict_one(frame.iloc[0]) == expected
+    assert model.predict_one(frame.iloc[0][::-1]) == expected

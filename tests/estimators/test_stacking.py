@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
@@ -234,6 +235,32 @@ def test_intervals_cover_what_they_say():
         covered[folds] = np.mean((low <= y[600:]) & (y[600:] <= high))
     assert covered[0] < 0.85
     assert 0.86 < covered[5] < 0.94
+
+
+def test_few_rows_give_wide_intervals():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(530, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=530)
+    model = GGLNRegressor(random_state=0).fit(X[:30], y[:30])
+    low, high = model.predict_dist(X[30:]).interval(0.9)
+    assert np.mean((low <= y[30:]) & (y[30:] <= high)) > 0.8
+
+
+def test_learning_on_keeps_what_fit_has_calibrated():
+    """More rows of the same kind may not hurt, neither the means nor the widths."""
+    X, y = make_friedman1(900, noise=1.0, random_state=0)
+    model = GGLNRegressor(random_state=0).fit(X[:300], y[:300])
+    before = model.predict_dist(X[600:])
+    after = model.partial_fit(X[300:600], y[300:600]).predict_dist(X[600:])
+    assert np.mean((after.mean - y[600:]) ** 2) < 1.05 * np.mean((before.mean - y[600:]) ** 2)
+    assert after.log_prob(y[600:]).mean() > before.log_prob(y[600:]).mean() - 0.06
+
+
+def test_prequential_after_fit_predicts_as_predict_does(quick, table):
+    X, y = table(90)
+    model = quick().fit(X[:80], y[:80])
+    expected = model.predict(X[80:81])
+    np.testing.assert_allclose(model.prequential(X[80:81], y[80:81]).mean, expected, rtol=1e-10)
 
 
 def test_every_network_leaves_out_its_fold(quick, table):

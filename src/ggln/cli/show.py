@@ -33,6 +33,10 @@ def print_table(
 
 def save(console: "Console", figure: "Figure", path: Path) -> None:
     """Write a picture and say where."""
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"{path} is a folder: name a file for the picture, such as {path / 'ggln.png'}"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
     console.print(f"The plot is in {path}", highlight=False, soft_wrap=True)

@@ -35,7 +35,6 @@ from ggln.core.network import (
     make_work,
     start_block,
 )
-from ggln.core.neuron import Step
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -107,6 +106,7 @@ class Ensemble:
         self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
         self.time = 1  # t of Appendix D
         self.shares, self.spreads = np.ones(networks), np.ones(networks)
+        self.calibrated = False
         self.weights = np.full((networks, self.neurons), 1.0 / self.neurons)
         if not switching:
             self.weights[:] = np.arange(self.neurons) == shape.table[-1, FIRST]
@@ -199,7 +199,7 @@ class Ensemble:
         if repeated and 4 * self.networks * self.neurons * count <= constants.CONTEXT_CACHE_BYTES:
             kept = self.claim(side, [np.arange(count)] * self.networks, threads)
         for number, epoch in enumerate(epochs):
-            self.rules = rules._replace(step=Step(*(type(x)(epoch.pace * x) for x in rules.step)))
+            self.rules = rules._replace(step=rules.step.times(epoch.pace))
             for start, stop in blocks(epoch.order[0].size, constants.BLOCK_ROWS):
                 rows = [each[start:stop] for each in epoch.order]
                 slots = kept or self.claim(side, rows, threads)
@@ -250,12 +250,12 @@ class Ensemble:
         if not record:
             return None
         outputs = np.stack([work.outputs[:size] for work in works], axis=1)
-        weights = np.stack(histories, axis=1) if self.switching else self.weights
+        weights = np.stack(histories, axis=1) if self.moving else self.weights
         return Components(outputs, weights * self.shares[:, None], self.spreads.copy())
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
-        layers, switching = self.shape.table.shape[0], DENSITIES | SWITCH if self.switching else 0
+        layers, switching = self.shape.table.shape[0], DENSITIES | SWITCH if self.moving else 0
         if threads == 1:
             return [[Part(SEND | NEURONS | switching, 0, layers, 0, max(self.neurons, rows))]]
         spans = blocks(rows, -(-rows // threads))
@@ -304,6 +304,11 @@ class Ensemble:
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules, self.shape, self.pool, block, work)
             kernels.call(infer_span, (*networks, self.belief(e), self.spreads[e], mean, second))
+
+    @property
+    def moving(self) -> bool:
+        """Whether switching goes on. Widths and shares are calibrated for the weights as they then are."""
+        return self.switching and not self.calibrated
 
     def belief(self, network: int) -> FloatArray:
         """Return the weights of a network's neurons in the mixture, times the number of networks."""

@@ -60,6 +60,7 @@ class Learner:
         """Set everything but the networks to its state before any row."""
         self.settings, self.find_splits = settings, find_splits
         self.advise: Callable[[FloatArray], FloatArray] | None = None
+        self.pace = 1.0
         targets_too = settings.standardize is True
         limit = constants.TARGET_LIMIT * settings.bias_range if targets_too else constants.INPUT_LIMIT
         self.inputs = Scaler(settings.features, constants.INPUT_LIMIT, bool(settings.standardize))
@@ -123,8 +124,15 @@ class Learner:
             side, goals, self._epochs(X.shape[0], folds, course), course.epochs > 1, threads, progress
         )
         self.rows, self.warming = X.shape[0], False
+        if course.anneal:
+            self._slow_down(1.0 / course.epochs)
         if folds is not None:
             self._calibrate(side, goals, folds, threads)
+
+    def rows_to_learn(self, rows: int, course: Course) -> int:
+        """Return how many rows of a table each network learns, over all epochs."""
+        left_out = -(-rows // self.settings.folds) if self.settings.folds else 0
+        return (rows - left_out) * course.epochs
 
     def _epochs(self, rows: int, folds: NDArray[np.int64] | None, course: Course) -> Iterator[Epoch]:
         """Yield the passes over a table: each network in its own order, without the fold it leaves out."""
@@ -140,6 +148,14 @@ class Learner:
             order = [random.permutation(some) if course.shuffle else some for some, random in orders]
             pace = 1.0 - epoch / course.epochs if course.anneal else 1.0
             yield Epoch([some[:length] for some in order], pace)
+
+    def _slow_down(self, pace: float) -> None:
+        """Let all further learning go on at a fraction of the step.
+
+        A step that shrank to nothing leaves weights, and widths calibrated for them, that full ones undo.
+        """
+        self.pace = pace
+        self.ensemble.rules = self.ensemble.rules._replace(step=self.ensemble.rules.step.times(pace))
 
     def _trust(self, side: FloatArray, goals: NDArray[Any]) -> None:
         """Give each regressor's Gaussian the precision that its errors on unseen rows have."""
@@ -177,6 +193,7 @@ class Learner:
         sizes = np.bincount(members, minlength=kinds)
         ensemble.shares[:] = (shares / sizes)[members] * settings.n_estimators
         ensemble.spreads[:] = spreads[members]
+        ensemble.calibrated = True
 
     def partial_fit(
         self,
@@ -284,6 +301,8 @@ class Learner:
             "settings": settings,
             "rows": self.rows,
             "warming": self.warming,
+            "pace": self.pace,
+            "calibrated": self.ensemble.calibrated,
             "time": self.ensemble.time,
         }
         arrays = self.ensemble.state()
@@ -312,6 +331,8 @@ class Learner:
         gates = Gates(arrays["gates.codes"], arrays["gates.offsets"], arrays["gates.normals"])
         learner.ensemble = build(learner.settings, gates)
         learner.ensemble.restore(arrays, values["time"])
+        learner.ensemble.calibrated = values["calibrated"]
+        learner._slow_down(values["pace"])
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.rows, learner.warming = values["rows"], values["warming"]
         if "first.X" in arrays:

@@ -33,6 +33,10 @@ class Step(NamedTuple):
     rate: Any
     cap: Any
 
+    def times(self, pace: float) -> "Step":
+        """Return the step at a fraction of its length."""
+        return Step(*(type(number)(pace * number) for number in self))
+
 
 class Layer(NamedTuple):
     """Where a layer lies and how its rows of weights are laid out: dense inputs, then one-hot ones."""
