@@ -458,6 +458,10 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         begin = not hasattr(self, "learner_")
         if begin:
             self._check_parameters()
+            if not isinstance(self.base_model, str):
+                raise ValueError(
+                    "regressors as base_model are fitted by fit: call it first, or give a name as base_model"
+                )
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=begin)
             if begin:

@@ -186,6 +186,15 @@ def test_regressors_need_folds_and_rows(quick, table):
     assert np.isfinite(quick(base_model="auto").fit(X[:20], y[:20]).predict(X)).all()
 
 
+def test_a_stream_cannot_begin_with_regressors(quick, table):
+    X, y = table(60)
+    model = quick()
+    for call in (lambda: model.partial_fit(X, y), lambda: model.learn_one(X[0], y[0])):
+        with pytest.raises(ValueError, match=r"regressors as base_model are fitted by fit: call it first"):
+            call()
+    assert not hasattr(model, "learner_")
+
+
 def test_an_error_in_a_regressor_changes_nothing(quick, table, assert_same):
     class Broken(LinearRegression):
         def fit(self, X, y):
