@@ -4,7 +4,6 @@ import hashlib
 import importlib
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
+
+from ggln import atomic
 
 FORMAT = 1
 HEADER = "ggln"
@@ -40,18 +41,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     text = json.dumps({"format": FORMAT, **header}, sort_keys=True, default=_plain)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     # a single entry: safetensors writes several in random order, and equal models shall be equal files
-    content = save(arrays, metadata={HEADER: f"{digest(text, arrays)} {text}"})
-    # not `tempfile`, which denies all other users to read what it creates
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    atomic.write(target, save(arrays, metadata={HEADER: f"{digest(text, arrays)} {text}"}))
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from ggln.core.base_models import CoordinateBase, FeatureBase, NoBase, empty_lin
 from ggln.core.diagonal import Diagonal
 from ggln.core.ensemble import Ensemble
 from ggln.core.full import Full
-from ggln.core.gating import NO_SPLITS, SAMPLERS, Gates, Splits
+from ggln.core.gating import NO_SPLITS, SAMPLERS, Gates, Splits, take_splits
 from ggln.core.isotropic import Isotropic
 from ggln.core.network import Rules, make_shape
 from ggln.core.neuron import Limits, Step
@@ -143,10 +143,10 @@ def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = 
     step = max(1, side.shape[0] // constants.GATE_ROWS)
     side = side[: step * constants.GATE_ROWS : step]
     shape = neurons, settings.context_dim, side, settings.gating_bias
-    drawn = [
-        sample(*shape, settings.random(network, GATES), splits[network % len(splits)])
-        for network in range(settings.n_estimators)
-    ]
+    drawn = []
+    for network in range(settings.n_estimators):
+        random = settings.random(network, GATES)
+        drawn.append(take_splits(sample(*shape, random), splits[network % len(splits)], random))
     for network, gates in enumerate(drawn):
         if settings.context_dims:  # gates that no row passes leave a network with fewer contexts
             gates.offsets[:, settings.context_dims[settings.kind(network)] :] = np.inf

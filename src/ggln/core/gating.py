@@ -38,8 +38,8 @@ class Splits(NamedTuple):
 
 NO_SPLITS = Splits(np.empty(0, np.int32), np.empty(0), np.empty(0))
 
-Sampler = Callable[[int, int, FloatArray, float | str, np.random.Generator, Splits], Gates]
-"""(neurons, context_dim, rows [n, d] of side information, gating_bias, rng, splits) -> Gates."""
+Sampler = Callable[[int, int, FloatArray, float | str, np.random.Generator], Gates]
+"""(neurons, context_dim, rows [n, d] of side information, gating_bias, rng) -> Gates."""
 
 
 def sample_offsets(projections: FloatArray, gating_bias: float | str, rng: np.random.Generator) -> FloatArray:
@@ -63,12 +63,7 @@ def sample_offsets(projections: FloatArray, gating_bias: float | str, rng: np.ra
 
 
 def sample_sphere(
-    neurons: int,
-    context_dim: int,
-    rows: FloatArray,
-    gating_bias: float | str,
-    rng: np.random.Generator,
-    splits: Splits = NO_SPLITS,
+    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
 ) -> Gates:
     """Draw normals uniformly on the unit sphere, as the paper does."""
     features, gates = rows.shape[1], neurons * context_dim
@@ -80,12 +75,7 @@ def sample_sphere(
 
 
 def sample_axis(
-    neurons: int,
-    context_dim: int,
-    rows: FloatArray,
-    gating_bias: float | str,
-    rng: np.random.Generator,
-    splits: Splits = NO_SPLITS,
+    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
 ) -> Gates:
     """Draw one feature for each gate, uniformly."""
     codes = rng.integers(rows.shape[1], size=neurons * context_dim).astype(np.int32)
@@ -95,12 +85,7 @@ def sample_axis(
 
 
 def sample_mixed(
-    neurons: int,
-    context_dim: int,
-    rows: FloatArray,
-    gating_bias: float | str,
-    rng: np.random.Generator,
-    splits: Splits = NO_SPLITS,
+    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
 ) -> Gates:
     """Draw half of the gates on the sphere and half along the axes, each gate's kind at random."""
     sphere = sample_sphere(neurons, context_dim, rows, gating_bias, rng)
@@ -111,29 +96,21 @@ def sample_mixed(
     return Gates(codes, np.where(general, sphere.offsets, axis.offsets), sphere.normals[general.ravel()])
 
 
-def sample_tree(
-    neurons: int,
-    context_dim: int,
-    rows: FloatArray,
-    gating_bias: float | str,
-    rng: np.random.Generator,
-    splits: Splits = NO_SPLITS,
-) -> Gates:
-    """Draw most gates from the splits of trees, in proportion to a power of their gain; the rest as "axis".
+def take_splits(gates: Gates, splits: Splits, rng: np.random.Generator) -> Gates:
+    """Replace most of the gates by splits of trees, drawn in proportion to a power of their gain.
 
     Random gates waste themselves on features that do not matter; trees say which ones do. The random rest
-    keeps the network from being blind to what the trees missed. Without splits, all gates are random.
+    keeps the network from being blind to what the trees missed. Without splits, all gates stay random.
     """
-    axis = sample_axis(neurons, context_dim, rows, gating_bias, rng, splits)
     gains = np.maximum(splits.gains, 0.0) ** SPLIT_POWER
     if not gains.sum() > 0.0:
-        return axis
-    chosen = rng.choice(gains.size, size=axis.codes.shape, p=gains / gains.sum())
-    from_trees = rng.random(axis.codes.shape) < SPLIT_SHARE
+        return gates
+    chosen = rng.choice(gains.size, size=gates.codes.shape, p=gains / gains.sum())
+    from_trees = rng.random(gates.codes.shape) < SPLIT_SHARE
     return Gates(
-        np.where(from_trees, splits.features[chosen], axis.codes).astype(np.int32),
-        np.where(from_trees, splits.thresholds[chosen], axis.offsets),
-        axis.normals,
+        np.where(from_trees, splits.features[chosen], gates.codes).astype(np.int32),
+        np.where(from_trees, splits.thresholds[chosen], gates.offsets),
+        gates.normals,
     )
 
 
@@ -141,7 +118,7 @@ SAMPLERS: dict[str, Sampler] = {
     "sphere": sample_sphere,
     "axis": sample_axis,
     "mixed": sample_mixed,
-    "tree": sample_tree,
+    "tree": sample_axis,  # and then `take_splits`
 }
 
 

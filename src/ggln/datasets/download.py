@@ -6,8 +6,9 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from ggln import atomic
 from ggln.datasets.copies import Copy
-from ggln.datasets.files import UNREADABLE, Arrays, File, cache, parse, write
+from ggln.datasets.files import UNREADABLE, Arrays, File, cache, parse
 
 TIMEOUT = 60.0  # seconds without a byte: servers of large files may think for a while
 CHUNK = 1 << 16  # bytes between two steps of the progress bar
@@ -59,7 +60,8 @@ def download(file: File) -> tuple[Path, Arrays]:
             problems.append(str(error))
             continue
         path = cache() / file.path
-        write(path, data)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write(path, data)
         return path, arrays
     tried = "; ".join(problems) or "no public copy is known"
     raise OSError(

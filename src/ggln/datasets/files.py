@@ -6,7 +6,6 @@ Reading never unpickles. Writing is all or nothing.
 import hashlib
 import io
 import os
-import secrets
 import zipfile
 import zlib
 from collections.abc import Iterable
@@ -97,22 +96,6 @@ def _mat(data: bytes) -> Arrays:
     from scipy.io import loadmat
 
     return {name: value for name, value in loadmat(io.BytesIO(data)).items() if not name.startswith("__")}
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file. A crash at any moment leaves it complete or missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # not `tempfile`, which denies all other users to read what it creates
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def cache() -> Path:

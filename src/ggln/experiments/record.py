@@ -1,7 +1,6 @@
 """Results as JSON files: the settings beside the numbers, so that a figure can be drawn again from them."""
 
 import json
-import os
 import platform
 import re
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import sklearn
 
 import ggln
+from ggln import atomic
 
 Results = dict[str, Any]
 
@@ -56,7 +56,4 @@ def write(path: Path, results: Results) -> None:
     # A list of numbers in one line: a curve or a row of a matrix.
     text = re.sub(r"\[\n[^][{}]*\]", lambda numbers: re.sub(r"\n\s*", " ", numbers[0]), text)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # A name of its own, since another process may be writing the same results.
-    unfinished = path.with_name(f".{path.stem}.{os.getpid()}.tmp")
-    unfinished.write_text(text + "\n")
-    unfinished.replace(path)
+    atomic.write(path, (text + "\n").encode())
