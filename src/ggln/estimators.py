@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -18,7 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ggln import persistence
-from ggln.core import constants
+from ggln.core import constants, recursive
 from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
 from ggln.core.learner import Advice, Course, Learner, Predictions
@@ -26,7 +27,7 @@ from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 from ggln.explain import Explanation, explain
-from ggln.regressors import CrossFitted, cross_fit, default_regressors, find_splits
+from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
 SCALE = Interval(Real, 1e-9, 1e9, closed="both")
@@ -76,8 +77,10 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
     base_model : {"auto", "feature", "blr", "none", "coordinate"} or sequence of regressors
         Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; nothing but
         the biases; or, for as many outputs as features, feature i along output i. Regressors of scikit-learn
-        are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians.
-        "auto" takes boosted trees, randomised trees and a perceptron, and in a stream "blr".
+        are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians; those
+        with `partial_fit` can also learn with a stream, but then the model cannot be saved.
+        "auto" takes boosted trees, randomised trees and a perceptron; in a stream, "blr" and Bayesian
+        regressions on all features and on random hinges of them.
     base_variance : float or None
         Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
@@ -248,7 +251,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
                 course = Course(self.epochs, self.shuffle, self.anneal)
                 with self._progress("learning", learner.rows_to_learn(rows.shape[0], course)) as progress:
                     learner.fit(rows, _columns(targets), course, threads, progress, advice)
-        self._keep(learner, targets, regressors)
+        self._keep(learner, targets, [type(regressor).__name__ for regressor in regressors])
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -361,9 +364,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             "flat_target": self._flat_target,
             "learner": settings,
         }
+        header["regressors"] = {"kinds": [], "names": self._regressor_names}
         if isinstance(self.learner_.advise, CrossFitted):
-            kinds, models = self.learner_.advise.state()
-            header["regressors"] = {"kinds": kinds, "names": self._regressor_names}
+            header["regressors"]["kinds"], models = self.learner_.advise.state()
             arrays |= models
         if not isinstance(self.base_model, str):
             parameters["base_model"] = "auto"  # estimators are code; what they have learnt is in the arrays
@@ -376,7 +379,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             if isinstance(parameters[name], list):
                 parameters[name] = tuple(parameters[name])
         model = cls(**parameters)
-        regressors = header.get("regressors", {"kinds": [], "names": []})
+        regressors = header["regressors"]
         advise = CrossFitted.from_state(regressors["kinds"], arrays) if regressors["kinds"] else None
         model.learner_ = Learner.from_state(header["learner"], arrays, find_splits, advise)
         model._regressor_names = regressors["names"]
@@ -459,9 +462,12 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         if begin:
             self._check_parameters()
             if not isinstance(self.base_model, str):
-                raise ValueError(
-                    "regressors as base_model are fitted by fit: call it first, or give a name as base_model"
-                )
+                for regressor in self.base_model:
+                    if not hasattr(regressor, "partial_fit"):
+                        raise ValueError(
+                            "regressors as base_model of a stream need partial_fit, which "
+                            f"{type(regressor).__name__} has not: call fit first, or use another one"
+                        )
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=begin)
             if begin:
@@ -474,7 +480,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 recorded = learner.partial_fit(rows, _columns(targets), threads, record, progress)
         if begin:
-            self._keep(learner, targets, [])
+            own = [] if isinstance(self.base_model, str) else self.base_model
+            names = [type(regressor).__name__ for regressor in own] or recursive.NAMES
+            self._keep(learner, targets, names[: learner.settings.regressors])
         return recorded
 
     def _one(self, x: Any) -> FloatArray:
@@ -541,11 +549,14 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         with self._progress("fitting base models", settings.folds * len(regressors)) as progress:
             folds = settings.assign_folds(X.shape[0])
             fitted, predictions = cross_fit(regressors, X, Y, folds, threads, progress)
-        return Advice(predictions, fitted)
+        return Advice(predictions, fitted, fitted.apart)
 
     def _new_learner(self, shape: tuple[int, int], targets: FloatArray, regressors: int) -> Learner:
         """Return a learner for a table of a shape (rows, features), or for a stream: no rows yet."""
-        learner = Learner(self._settings(shape, targets, regressors), find_splits)
+        settings, own = self._settings(shape, targets, regressors), None
+        if settings.online and not isinstance(self.base_model, str):
+            own = partial(Incremental, self.base_model, settings.outputs, settings.min_variance)
+        learner = Learner(settings, find_splits, own)
         least = learner.ensemble.shape.priors.min()
         if not self.weight_range[0] < least:
             raise ValueError(
@@ -561,8 +572,11 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         values["weight_range"] = tuple(float(bound) for bound in self.weight_range)
         dims = self._context_dims()
         values["context_dim"], values["context_dims"] = max(dims), dims if len(dims) > 1 else ()
-        if self.base_model == "auto" and shape[0] == 0:
-            values["base_model"], values["base_variance"] = "blr", None
+        if shape[0] == 0 and (self.base_model == "auto" or not isinstance(self.base_model, str)):
+            values["base_model"], values["base_variance"], values["online"] = "blr", None, True
+            regressors = len(recursive.NAMES) if shape[1] <= constants.RECURSION_FEATURES else 0
+            if not isinstance(self.base_model, str):
+                regressors = len(self.base_model)
         elif self.base_model == "auto" or not isinstance(self.base_model, str):
             values["base_model"] = "feature"
         values["folds"], values["regressors"] = self._count_folds(shape[0]), regressors
@@ -574,9 +588,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Settings(**values, features=shape[1], outputs=_columns(targets).shape[1], seed=seed)
 
-    def _keep(self, learner: Learner, targets: FloatArray, regressors: Sequence[Any]) -> None:
+    def _keep(self, learner: Learner, targets: FloatArray, regressors: list[str]) -> None:
         self.learner_ = learner
-        self._regressor_names = [type(regressor).__name__ for regressor in regressors]
+        self._regressor_names = regressors
         self.n_outputs_ = learner.settings.outputs
         self._flat_target = targets.ndim == 1
 

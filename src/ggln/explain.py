@@ -91,7 +91,7 @@ def _chain(outer: FloatArray, inner: FloatArray) -> FloatArray:
 
 def _forward(ensemble: Ensemble, network: int, side: FloatArray) -> list[Neurons]:
     """Run one row through the layers, keeping what the way back needs."""
-    kind, limits = ensemble.rules.kind, ensemble.rules.limits
+    kind, limits = ensemble.rules_of(network).kind, ensemble.rules.limits
     outputs, full = int(kind.outputs), isinstance(kind, Full)
     means, variances = ensemble.base_row(network, side)
     bias_means, bias_precisions = biases(kind)

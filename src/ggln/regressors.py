@@ -196,10 +196,15 @@ class CrossFitted:
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """Return what each regressor predicts for new rows, the mean over its folds: [n, R, D]."""
+        predictions: FloatArray = np.mean(self.apart(X), axis=0)
+        return predictions
+
+    def apart(self, X: FloatArray) -> FloatArray:
+        """Return what the regressors that left out each fold predict for new rows: [folds, n, R, D]."""
         rows = self.inputs.transform(X)
         folds = [np.stack([model.predict(rows) for model in fold], axis=1) for fold in self.models]
         shift, scale = self.targets.shift_and_scale()
-        predictions: FloatArray = shift + scale * np.mean(folds, axis=0)
+        predictions: FloatArray = shift + scale * np.array(folds)
         return predictions
 
     def state(self) -> tuple[list[list[str]], Arrays]:
@@ -266,6 +271,56 @@ def cross_fit(
         threads.run([(fit, (fold, r)) for r in range(len(regressors)) for fold in range(count)])
     shift, scale = targets.shift_and_scale()
     return CrossFitted(models, inputs, targets), shift + scale * predictions
+
+
+class Incremental:
+    """Regressors with `partial_fit` that learn with a stream, each row after it was predicted.
+
+    They are given one row at a time, so that it does not matter how a stream is cut. The precision of a
+    regressor is that of its predictions so far.
+    """
+
+    def __init__(self, regressors: Sequence[Any], outputs: int, least: float) -> None:
+        self.regressors = [clone(regressor) for regressor in regressors]
+        self.outputs, self.least = outputs, least
+        self.rows, self.squares = 0, np.zeros(len(regressors))
+
+    def learn(
+        self, side: FloatArray, goals: FloatArray, _threads: Threads | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Learn rows in their order; return what was predicted before: means [n, R, D], precisions [n, R]."""
+        means = np.empty((side.shape[0], len(self.regressors), self.outputs))
+        precisions = np.empty(means.shape[:2])
+        for t in range(side.shape[0]):
+            row, goal = side[t : t + 1], goals[t : t + 1]
+            means[t], precisions[t] = (values[0] for values in self.predict(row))
+            for regressor in self.regressors:
+                regressor.partial_fit(row, goal if self.outputs > 1 else goal[:, 0])
+            self.squares += ((means[t] - goal) ** 2).mean(axis=1)
+            self.rows += 1
+        return means, precisions
+
+    def predict(self, side: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means [n, R, D] and precisions [n, R] for new rows."""
+        means = np.zeros((side.shape[0], len(self.regressors), self.outputs))
+        if self.rows:
+            for r, regressor in enumerate(self.regressors):
+                means[:, r] = np.reshape(regressor.predict(side), (-1, self.outputs))
+        means = np.clip(np.nan_to_num(means), -INPUT_LIMIT, INPUT_LIMIT)  # a diverging one must not spread
+        variances = np.maximum((1.0 + self.squares) / (1.0 + self.rows), self.least)
+        return means, np.broadcast_to(1.0 / variances, means.shape[:2]).copy()
+
+    def state(self) -> Arrays:
+        """Refuse: what such regressors know of learning on is in their code."""
+        names = ", ".join(type(regressor).__name__ for regressor in self.regressors)
+        raise ValueError(
+            f"a stream with own regressors ({names}) cannot be saved: a model file holds no code. "
+            'Use base_model="auto", or call fit instead of partial_fit'
+        )
+
+    def restore(self, arrays: Arrays) -> None:
+        """Never called: there is no state to restore."""
+        raise NotImplementedError
 
 
 def find_splits(X: FloatArray, Y: FloatArray, seed: int) -> Splits:

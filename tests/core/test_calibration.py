@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ggln.core.calibration import SPREADS, calibrate, log_densities
+from ggln.core.calibration import LEAST_LEFT, SPREADS, calibrate, left_of_variance, log_densities
 
 STEP = SPREADS[1] / SPREADS[0]
 
@@ -80,3 +80,24 @@ def test_few_rows_rule_nobody_out() -> None:
     targets = np.zeros(3)
     shares, _ = calibrate(scores([0.01, 1.0], targets))
     assert shares.min() >= 1 / 5 - 1e-12
+
+
+def test_together_networks_get_the_variance_that_their_mean_errs_with() -> None:
+    """Networks err by noise in common and by something of their own, of which the mean keeps a fifth."""
+    rng = np.random.default_rng(0)
+    networks, rows = 5, 20_000
+    truth = rng.normal(size=(rows, 2))
+    means = truth + 0.5 * rng.normal(size=(networks, rows, 2))
+    targets = truth + rng.normal(size=(rows, 2))
+    alone = np.full_like(means, 1.25)  # right for each: 1 of the noise, 0.25 of its own
+    shares = np.full(networks, 0.2)
+    factor = left_of_variance(means, alone, means, shares)
+    mixture = factor * 1.25 + means.var(axis=0).mean()
+    assert mixture == pytest.approx(np.mean((means.mean(axis=0) - targets) ** 2), rel=0.03)
+
+
+def test_equal_networks_keep_their_variance_and_far_ones_most_of_it() -> None:
+    same, variances, shares = np.zeros((3, 4, 1)), np.ones((3, 4, 1)), np.full(3, 1 / 3)
+    assert left_of_variance(same, variances, same, shares) == 1.0
+    far = np.arange(3.0)[:, None, None] * np.full((1, 4, 1), 9.0)
+    assert left_of_variance(far, variances, far, shares) == LEAST_LEFT

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge, SGDRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 
@@ -186,13 +186,91 @@ def test_regressors_need_folds_and_rows(quick, table):
     assert np.isfinite(quick(base_model="auto").fit(X[:20], y[:20]).predict(X)).all()
 
 
-def test_a_stream_cannot_begin_with_regressors(quick, table):
+def test_a_stream_cannot_begin_with_regressors_that_do_not_learn_on(quick, table):
     X, y = table(60)
     model = quick()
     for call in (lambda: model.partial_fit(X, y), lambda: model.learn_one(X[0], y[0])):
-        with pytest.raises(ValueError, match=r"regressors as base_model are fitted by fit: call it first"):
+        with pytest.raises(ValueError, match=r"of a stream need partial_fit, which \w+ has not"):
             call()
     assert not hasattr(model, "learner_")
+
+
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_regressors_that_learn_on_join_a_stream(quick, table, outputs):
+    X, y = table(90, outputs)
+    regressors = [MLPRegressor(hidden_layer_sizes=(4,), random_state=0)]
+    if outputs is None:
+        regressors.append(SGDRegressor(random_state=0))
+    whole = quick(base_model=regressors)
+    predicted = whole.prequential(X, y).mean
+    cut = quick(base_model=regressors).partial_fit(X[:33], y[:33])
+    for row, target in zip(X[33:50], y[33:50], strict=True):
+        cut.learn_one(row, target)
+    np.testing.assert_array_equal(cut.prequential(X[50:], y[50:]).mean, predicted[50:])
+    np.testing.assert_array_equal(cut.predict(X), whole.predict(X))
+    assert "MLPRegressor" in whole.explain(X[:1]).names
+    assert not hasattr(regressors[0], "coefs_")
+
+
+def test_a_stream_with_own_regressors_says_that_it_cannot_be_saved(quick, table, tmp_path):
+    X, y = table(60)
+    model = quick(base_model=[SGDRegressor()]).partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"own regressors \(SGDRegressor\) cannot be saved"):
+        model.save(tmp_path / "model.ggln")
+    assert not list(tmp_path.iterdir())
+
+
+# Regressions of a stream ---------------------------------------------------------------------------------
+
+
+def test_a_stream_learns_its_own_regressions(table):
+    X, y = table(80)
+    model = GGLNRegressor(random_state=0).partial_fit(X, y)
+    explanation = model.explain(X[:5])
+    assert explanation.names[3:7] == [
+        "linear regression",
+        "regression on 64 hinges, prior 3",
+        "regression on 200 hinges, prior 1",
+        "regression on 200 hinges, prior 10",
+    ]
+    np.testing.assert_allclose(
+        explanation.mean.sum(axis=1) + explanation.intercept, model.predict(X[:5]), 1e-5
+    )
+
+
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_saving_and_cutting_a_default_stream_do_not_matter(table, assert_same, tmp_path, outputs):
+    X, y = table(150, outputs)
+    settings = {"n_estimators": 3, "layer_sizes": (4, 2), "random_state": 0}
+    whole = GGLNRegressor(**settings)
+    predicted = whole.prequential(X, y).mean
+    cut = GGLNRegressor(**settings, n_jobs=2).partial_fit(X[:70], y[:70])
+    cut.save(tmp_path / "model.ggln")
+    cut = ggln.load(tmp_path / "model.ggln")
+    for row, target in zip(X[70:100], y[70:100], strict=True):
+        cut.learn_one(row, target)
+    np.testing.assert_array_equal(cut.prequential(X[100:], y[100:]).mean, predicted[100:])
+    assert_same(whole, cut)
+    np.testing.assert_array_equal(whole.predict_one(X[3]), cut.predict_one(X[3]))
+    np.testing.assert_allclose(whole.predict_one(X[3]), whole.predict(X)[3], rtol=1e-12)
+
+
+def test_a_stream_believes_the_networks_that_predict_best():
+    """Targets that jump: calm networks follow the regressions, the others correct them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    model = GGLNRegressor(random_state=0).partial_fit(X, np.sign(X[:, 0]) * np.sign(X[:, 1]))
+    shares = model.learner_.ensemble.shares
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares.min() > 0
+    assert shares[::2].sum() > 0.9
+
+
+def test_a_stream_of_many_features_does_without_regressions():
+    X = np.random.default_rng(0).normal(size=(20, 300))
+    model = GGLNRegressor(n_estimators=1, random_state=0).partial_fit(X, X[:, 0])
+    assert len(model.explain(X[:1]).names) == 300 + 2
+    assert np.isfinite(model.predict(X)).all()
 
 
 def test_an_error_in_a_regressor_changes_nothing(quick, table, assert_same):
@@ -294,6 +372,7 @@ def test_networks_of_a_kind_share_their_calibration(quick, table):
     X, y = table(90)
     ensemble = quick().fit(X, y).learner_.ensemble
     assert np.unique(ensemble.spreads[:3]).size == np.unique(ensemble.spreads[3:]).size == 1
-    np.testing.assert_allclose(ensemble.shares.mean(), 1.0)
+    np.testing.assert_allclose(ensemble.shares.sum(), 1.0)
+    assert np.unique(ensemble.shares[:3]).size == np.unique(ensemble.shares[3:]).size == 1
     contexts = [np.count_nonzero(index.any(axis=0)) for index in np.split(ensemble.index, 6)]
     assert max(contexts[:3]) <= 2 < max(contexts[3:]) <= 8

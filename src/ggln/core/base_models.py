@@ -20,14 +20,11 @@ class NoBase(NamedTuple):
 
 
 class FeatureBase(NamedTuple):
-    """One Gaussian for each feature, centred on its value, in every output coordinate.
-
-    Columns past the features hold what regressors predict, one for each output: one Gaussian a regressor.
-    """
+    """One Gaussian for each feature, centred on its value, in every output coordinate."""
 
     limit: Any  # means are clipped to [-limit, limit], as those of every neuron are
     features: Any
-    precisions: Any  # [inputs], of the features and then of the regressors
+    precision: Any
 
 
 class CoordinateBase(NamedTuple):
@@ -55,8 +52,8 @@ class LinearBase(NamedTuple):
 def predict_base(base, network, side, columns, targets, learning, means, precisions):
     """Write the base predictions of a block into means and precisions # OUT; then learn, if asked.
 
-    side: [n, d]; columns: [T], the rows of `side` in the block; targets: [T, D];
-    means: [T, inputs, D]; precisions: [T, inputs].
+    side: [n, d + R D + R], features, predictions of R regressors, their precisions; columns: [T], the rows of
+    `side` in the block; targets: [T, D]; means: [T, inputs, D]; precisions: [T, inputs].
     """
 
 
@@ -71,12 +68,23 @@ def _none(base, network, side, columns, targets, learning, means, precisions):
 @PredictBase.register(FeatureBase)
 def _feature(base, network, side, columns, targets, learning, means, precisions):
     for t in range(columns.size):
-        for j in range(base.precisions.size):
-            regressor = j - base.features
+        for j in range(base.features):
             for d in range(means.shape[2]):
-                column = j if regressor < 0 else base.features + regressor * means.shape[2] + d
-                means[t, j, d] = clip(side[columns[t], column], -base.limit, base.limit)
-            precisions[t, j] = base.precisions[j]
+                means[t, j, d] = clip(side[columns[t], j], -base.limit, base.limit)
+            precisions[t, j] = base.precision
+    add_regressors(base.limit, base.features, side, columns, means, precisions)
+
+
+@exact_kernel
+def add_regressors(limit, features, side, columns, means, precisions):
+    """Write the regressors' Gaussians, which stand in the columns past the features # OUT."""
+    outputs, regressors = means.shape[2], means.shape[1] - features
+    for t in range(columns.size):
+        row = side[columns[t]]
+        for r in range(regressors):
+            for d in range(outputs):
+                means[t, features + r, d] = clip(row[features + r * outputs + d], -limit, limit)
+            precisions[t, features + r] = row[features + regressors * outputs + r]
 
 
 @PredictBase.register(CoordinateBase)
@@ -93,8 +101,10 @@ def _linear(base, network, side, columns, targets, learning, means, precisions):
     count, sum_y = base.counts[network], base.targets[network]
     sum_x, sum_xx = base.features[network, 0], base.features[network, 1]
     products, noise = base.products[network], base.noise[network]
+    features = noise.size
+    add_regressors(base.limit, features, side, columns, means, precisions)
     for t in range(columns.size):
-        for j in range(side.shape[1]):
+        for j in range(features):
             x = side[columns[t], j]
             slope_precision = prior + noise[j] * sum_xx[j]
             offset_precision = prior + noise[j] * count[0]
@@ -109,7 +119,7 @@ def _linear(base, network, side, columns, targets, learning, means, precisions):
         for d in range(outputs):
             count[1] += targets[t, d] * targets[t, d]
             sum_y[d] += targets[t, d]
-        for j in range(side.shape[1]):
+        for j in range(features):
             x = side[columns[t], j]
             sum_x[j] += x
             sum_xx[j] += x * x

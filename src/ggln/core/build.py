@@ -22,7 +22,8 @@ from ggln.core.univariate import Univariate
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 BASE_MODELS = ("none", "feature", "coordinate", "blr")
-GATES, ORDER, FOLDS = 0, 1, 2  # streams of random numbers: for drawing gates, shuffling rows, cutting folds
+GATES, ORDER, FOLDS, HINGES = range(4)
+"""Streams of random numbers: for drawing gates, shuffling rows, cutting folds, drawing hinges."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Settings:
     ] = ()  # of the networks in turn, where they differ; context_dim is the largest
     folds: int = 0  # parts of the rows that networks leave out in turn, for calibration
     regressors: int = 0  # whose predictions are base inputs, beside the features
+    online: bool = False  # a stream's own ways: regressors learn with it, and every other network is calm
 
     @property
     def columns(self) -> int:
@@ -66,6 +68,10 @@ class Settings:
     def fold(self, network: int) -> int:
         """Return the fold that a network leaves out."""
         return network % self.folds
+
+    def members(self, fold: int) -> list[int]:
+        """Return the networks that leave out a fold."""
+        return [network for network in range(self.n_estimators) if self.fold(network) == fold]
 
     def assign_folds(self, rows: int) -> NDArray[np.int64]:
         """Return the fold of each row: parts of nearly the same size, at random."""
@@ -123,17 +129,17 @@ def make_base(settings: Settings) -> tuple[Any, int]:
         return NoBase(limit), 0
     if settings.base_model == "blr":
         networks, features, outputs = settings.n_estimators, settings.features, settings.outputs
-        return empty_linear_base(networks, features, outputs, limit, precision), features
+        inputs = features + settings.regressors
+        return empty_linear_base(networks, features, outputs, limit, precision), inputs
     if settings.base_model == "coordinate":
         return CoordinateBase(limit, precision), settings.features
-    inputs = settings.features + settings.regressors
-    return FeatureBase(limit, settings.features, np.full(inputs, precision)), inputs
+    return FeatureBase(limit, settings.features, precision), settings.features + settings.regressors
 
 
 def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = (NO_SPLITS,)) -> Gates:
     """Draw every network's gates from its own random numbers, and join them.
 
-    side: [n, columns], rows seen; splits: for gates from trees, of the networks in turn.
+    side: [n, columns + regressors], rows seen; splits: for gates from trees, of the networks in turn.
     """
     sample, neurons = SAMPLERS[settings.gating], sum(settings.layer_sizes)
     numbers = (
@@ -141,7 +147,7 @@ def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = 
     )
     memory.require(8 * numbers, "drawing the gates")
     step = max(1, side.shape[0] // constants.GATE_ROWS)
-    side = side[: step * constants.GATE_ROWS : step]
+    side = side[: step * constants.GATE_ROWS : step, : settings.columns]
     shape = neurons, settings.context_dim, side, settings.gating_bias
     drawn = []
     for network in range(settings.n_estimators):
@@ -168,4 +174,4 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     base, inputs = make_base(settings)
     shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.dtype)
     switching = settings.aggregation == "switching"
-    return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching)
+    return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching, settings.online)

@@ -62,6 +62,16 @@ STEP_CAP = 0.2
 cannot overshoot; 0.1 to 0.3 measured best."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
+RECURSIONS = (0, 1.0), (64, 3.0), (200, 1.0), (200, 10.0)
+"""Hinges and prior precision tau_0 of a stream's regressions. The plane alone is best for the first rows and
+where it is true; many hinges win later; the network above learns which to believe, and where."""
+RECURSION_FEATURES = 256
+"""Streams with more features do without regressions, whose cost grows with their square."""
+CALM_VARIANCE, CALM_PACE = 100.0, 0.3
+"""A calm network's biases have so many times the variance, and its steps are so much shorter. Biases far out
+with a small variance let a neuron correct its inputs within a few rows, and be led astray by as few."""
+HINGE_LIMIT = 5.0
+"""Standardised features enter the regressions clipped here: far out, hinges and plane would extrapolate."""
 GATE_ROWS = 1024
 """Rows, spread evenly over those seen, that offsets of gates are drawn from: enough for a threshold, and
 drawing them costs little beside learning."""

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from ggln.core.network import (
     make_work,
     start_block,
 )
+from ggln.core.switching import switch_networks
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -48,9 +49,7 @@ class Components(NamedTuple):
     """What every neuron of the ensemble predicts for some rows, and how much it is believed."""
 
     outputs: NDArray[Any]  # [n, E, N, P]
-    weights: (
-        FloatArray  # [E, N], or [n, E, N] where they changed from row to row; each network's sum is its share
-    )
+    weights: FloatArray  # [E, N], or [n, E, N] where they changed from row to row; the sum is E
     spreads: FloatArray  # [E]  factors on the variances
 
 
@@ -82,6 +81,8 @@ class Ensemble:
         How many Gaussians the base model provides.
     switching
         Whether the output is the switching mixture; otherwise it is the last layer's first neuron.
+    calm
+        Whether every other network is less easily moved than `rules` say.
     """
 
     def __init__(
@@ -93,9 +94,10 @@ class Ensemble:
         networks: int,
         base_inputs: int,
         switching: bool,
+        calm: bool = False,
     ) -> None:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
-        self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
+        self.networks, self.base_inputs, self.switching, self.calm = networks, base_inputs, switching, calm
         self.neurons = int(shape.table[:, SIZE].sum())
         lengths = self.row_lengths()
         contexts_each = 2 ** gates.codes.shape[1]
@@ -105,7 +107,7 @@ class Ensemble:
         self.pool = np.zeros(self.used * constants.LANES, shape.priors.dtype)
         self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
         self.time = 1  # t of Appendix D
-        self.shares, self.spreads = np.ones(networks), np.ones(networks)
+        self.shares, self.spreads = np.full(networks, 1.0 / networks), np.ones(networks)
         self.calibrated = False
         self.weights = np.full((networks, self.neurons), 1.0 / self.neurons)
         if not switching:
@@ -113,7 +115,8 @@ class Ensemble:
         self._buffers: dict[int, Work] = {}
         self._row_buffers: dict[int, tuple[Slots, Work]] = {}
         self._row_kernels = Specialized()
-        self._no_history = np.empty((0, self.neurons))
+        self._no_history, self._no_shares = np.empty((0, self.neurons)), np.empty((0, networks))
+        self._evidence = np.zeros((networks, 1))
 
     # Memory --------------------------------------------------------------------------------------------
 
@@ -204,7 +207,7 @@ class Ensemble:
                 rows = [each[start:stop] for each in epoch.order]
                 slots = kept or self.claim(side, rows, threads)
                 columns = rows if kept else [np.arange(some.size) for some in rows]
-                self._learn(slots, columns, side, rows, targets, number == 0, threads, record=False)
+                self._learn(slots, columns, side, rows, targets, number == 0, threads)
                 progress(rows[0].size)
         self.rules = rules
 
@@ -214,7 +217,17 @@ class Ensemble:
         """Learn one block of rows in their order; return what was predicted before, if asked to `record`."""
         rows = [np.arange(side.shape[0])] * self.networks
         slots = self.claim(side, rows, threads)
-        return self._learn(slots, rows, side, rows, targets, True, threads, record)
+        outputs, weights, evidence = self._learn(slots, rows, side, rows, targets, True, threads, record)
+        history = np.empty((side.shape[0] if record else 0, self.networks))
+        if self.moving:
+            switch_networks(self.shares, self.time - side.shape[0], evidence, history)
+        if not record:
+            return None
+        if self.moving:
+            weights *= self.networks * history[:, :, None]
+        else:
+            weights = self._joint_weights()
+        return Components(outputs, weights, self.spreads.copy())
 
     def _learn(
         self,
@@ -225,21 +238,27 @@ class Ensemble:
         targets: NDArray[Any],
         learn_base: bool,
         threads: Threads,
-        record: bool,
-    ) -> Components | None:
-        """Every network learns one block: networks side by side, or the neurons of a single one."""
+        record: bool = False,
+    ) -> tuple[NDArray[Any], FloatArray, FloatArray]:
+        """Every network learns one block: networks side by side, or the neurons of a single one.
+
+        Return what the neurons predicted before [T, E, N, P], the weights that they had [T, E, N], both empty
+        unless asked to `record`, and each network's evidence [E, T].
+        """
         size = rows[0].size
         histories = [np.empty((size if record else 0, self.neurons)) for _ in range(self.networks)]
+        evidence = np.zeros((self.networks, size))
         side_by_side = threads.count > 1 and self.networks > 1
         works = [self.learning_work(e if side_by_side or record else 0) for e in range(self.networks)]
 
         def run(e: int, workers: Threads) -> None:
             block, goals = Block(slots[e], columns[e]), targets[rows[e]]
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
-            networks = (self.rules, self.shape, self.pool, block, goals, works[e])
+            networks = (self.rules_of(e), self.shape, self.pool, block, goals, works[e])
             arguments = (*networks, self.weights[e], self.time, histories[e])
             for parts in self._parts(size, workers.count):
                 workers.run([(learn_span, (*arguments, part)) for part in parts])
+            evidence[e] = works[e].evidence[:size]
 
         if side_by_side:
             threads.run([(run, (e, Threads(1))) for e in range(self.networks)])
@@ -247,11 +266,8 @@ class Ensemble:
             for e in range(self.networks):
                 run(e, threads)
         self.time += size
-        if not record:
-            return None
-        outputs = np.stack([work.outputs[:size] for work in works], axis=1)
-        weights = np.stack(histories, axis=1) if self.moving else self.weights
-        return Components(outputs, weights * self.shares[:, None], self.spreads.copy())
+        outputs = np.stack([work.outputs[: size if record else 0] for work in works], axis=1)
+        return outputs, np.stack(histories, axis=1), evidence
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
@@ -287,8 +303,11 @@ class Ensemble:
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
-            networks = (self.rules, self.shape, self.pool, block, target, work)
+            networks = (self.rules_of(e), self.shape, self.pool, block, target, work)
             kernels.call(learn_span, (*networks, self.weights[e], self.time, self._no_history, part))
+            self._evidence[e, 0] = work.evidence[0]
+        if self.moving:
+            kernels.call(switch_networks, (self.shares, self.time, self._evidence, self._no_shares))
         self.time += 1
 
     # Predicting ----------------------------------------------------------------------------------------
@@ -302,8 +321,17 @@ class Ensemble:
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, work.unknown, False, work))
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
-            networks = (self.rules, self.shape, self.pool, block, work)
+            networks = (self.rules_of(e), self.shape, self.pool, block, work)
             kernels.call(infer_span, (*networks, self.belief(e), self.spreads[e], mean, second))
+
+    def rules_of(self, network: int) -> Rules:
+        """Return how a network's neurons work: in a default stream, every other one is calm."""
+        if not self.calm or network % 2 == 0:
+            return self.rules
+        kind, step = self.rules.kind, self.rules.step
+        precision = type(kind.bias_precision)(kind.bias_precision / constants.CALM_VARIANCE)
+        calm = kind._replace(bias_precision=precision)
+        return self.rules._replace(kind=calm, step=step.times(constants.CALM_PACE))
 
     @property
     def moving(self) -> bool:
@@ -312,8 +340,13 @@ class Ensemble:
 
     def belief(self, network: int) -> FloatArray:
         """Return the weights of a network's neurons in the mixture, times the number of networks."""
-        weights: FloatArray = self.weights[network]
-        return weights if self.shares[network] == 1.0 else self.shares[network] * weights
+        weights: FloatArray = self.networks * self.shares[network] * self.weights[network]
+        return weights
+
+    def _joint_weights(self) -> FloatArray:
+        """Return `belief` of all networks, [E, N]."""
+        weights: FloatArray = self.networks * self.shares[:, None] * self.weights
+        return weights
 
     def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the base predictions of one row: means [inputs, D] and variances [inputs]."""
@@ -338,26 +371,45 @@ class Ensemble:
 
     def moments(self, side: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the ensemble's mixture for each row and output, [n, D] each."""
-        mean, second = self._infer(side, threads, None)
-        mean /= self.networks
-        return mean, second / self.networks - mean**2
+        totals = np.zeros((2, 1, side.shape[0], self.rules.kind.outputs))
+        self._infer(side, range(self.networks), threads, totals, None)
+        mean, second = totals[:, 0] / self.networks
+        return mean, second - mean**2
 
-    def components(self, side: FloatArray, threads: Threads) -> Components:
-        """Return what every neuron predicts for each row."""
+    def moments_apart(
+        self, side: FloatArray, members: Sequence[int], threads: Threads
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the mixture of each of some networks alone, [members, n, D] each."""
+        totals = np.zeros((2, len(members), side.shape[0], self.rules.kind.outputs))
+        self._infer(side, members, threads, totals, None)
+        mean, second = totals / np.array([self.belief(e).sum() for e in members])[:, None, None]
+        return mean, second - mean**2
+
+    def components(
+        self, side: FloatArray, threads: Threads, members: Sequence[int] | None = None
+    ) -> Components:
+        """Return what every neuron, of all networks or of some, predicts for each row."""
+        members = range(self.networks) if members is None else members
         output = self.row_work()[1].outputs.shape[2]
-        outputs = np.empty((side.shape[0], self.networks, self.neurons, output), self.pool.dtype)
-        self._infer(side, threads, outputs)
-        return Components(outputs, self.weights * self.shares[:, None], self.spreads.copy())
+        outputs = np.empty((side.shape[0], len(members), self.neurons, output), self.pool.dtype)
+        totals = np.zeros((2, 1, side.shape[0], self.rules.kind.outputs))
+        self._infer(side, members, threads, totals, outputs)
+        chosen = list(members)
+        return Components(outputs, self._joint_weights()[chosen], self.spreads[chosen])
 
     def _infer(
-        self, side: FloatArray, threads: Threads, outputs: NDArray[Any] | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Predict all rows, blocks spread over the threads; return sums of moments over networks [n, D].
+        self,
+        side: FloatArray,
+        members: Sequence[int],
+        threads: Threads,
+        totals: FloatArray,
+        outputs: NDArray[Any] | None,
+    ) -> None:
+        """Predict all rows with some networks, blocks spread over the threads.
 
-        outputs: [n, E, N, P] # OUT, or None where they are not wanted.
+        totals: [2, 1, n, D] # OUT, first and second moments, summed over the networks, or [2, members, n, D];
+        outputs: [n, members, N, P] # OUT, or None where they are not wanted.
         """
-        mean = np.zeros((side.shape[0], self.rules.kind.outputs))
-        second = np.zeros_like(mean)
         longest = max(1, min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count)))
         cuts = blocks(side.shape[0], longest)
 
@@ -366,19 +418,18 @@ class Ensemble:
             for start, stop in cuts[thread :: threads.count]:
                 rows, columns = np.arange(start, stop), np.arange(stop - start)
                 slots = np.empty((self.neurons, rows.size), constants.SLOT)
-                for e in range(self.networks):
+                for place, e in enumerate(members):
                     first = e * self.neurons
                     contexts(self.gates, side, rows, first, first + self.neurons, slots)
                     find_rows(self.index, slots, first)
                     start_block(self.base, e, side, rows, work.unknown, False, work)
-                    networks = (self.rules, self.shape, self.pool, Block(slots, columns), work)
-                    moments = mean[start:stop], second[start:stop]
-                    infer_span(*networks, self.belief(e), self.spreads[e], *moments)
+                    networks = (self.rules_of(e), self.shape, self.pool, Block(slots, columns), work)
+                    mean, second = totals[:, place % totals.shape[1], start:stop]
+                    infer_span(*networks, self.belief(e), self.spreads[e], mean, second)
                     if outputs is not None:
-                        outputs[start:stop, e] = work.outputs[: rows.size]
+                        outputs[start:stop, place] = work.outputs[: rows.size]
 
         threads.run([(share, (thread,)) for thread in range(min(threads.count, len(cuts)))])
-        return mean, second
 
     # State ---------------------------------------------------------------------------------------------
 

@@ -210,9 +210,9 @@ def row_context(codes: Any, offsets: Any, normals: Any, transposed: Any) -> Any:
 def contexts(gates: Any, side: Any, columns: Any, first: Any, last: Any, found: Any) -> None:
     """Write the context index of neurons first to last for the rows `columns` of `side` into `found` # OUT.
 
-    side: [n, d] standardised features; columns: [T]; found: [last - first, T].
+    side: [n, d' >= d] standardised features first; columns: [T]; found: [last - first, T].
     """
-    features = side.shape[1]
+    features = gates.normals.shape[1]
     transposed = np.empty((features, GATING_ROWS if columns.size > 1 else 1))
     projections, indices = np.empty((2, GATING_ROWS)), np.empty(GATING_ROWS, np.int32)
     for start in range(0, columns.size, GATING_ROWS):

@@ -8,16 +8,17 @@ therefore a function of the rows alone, not of the calls that brought them.
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.build import ORDER, Settings, build, draw_gates
-from ggln.core.calibration import SPREADS, calibrate, log_densities
+from ggln.core.build import HINGES, ORDER, Settings, build, draw_gates
+from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.core.ensemble import Components, Ensemble, Epoch
 from ggln.core.gating import NO_SPLITS, Gates, Splits
+from ggln.core.recursive import Recursions
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
@@ -30,7 +31,26 @@ class Advice(NamedTuple):
     """What regressors predict: base inputs beside the features."""
 
     predictions: FloatArray  # [n, R, D]  for the rows to fit, by regressors that did not see them
-    predict: Callable[[FloatArray], FloatArray]  # rows [n, d] -> [n, R, D]
+    predict: Callable[[FloatArray], FloatArray]  # rows [n, d] -> [n, R, D], the mean over folds
+    predict_apart: Callable[[FloatArray], FloatArray]  # rows [n, d] -> [folds, n, R, D]
+
+
+class Companions(Protocol):
+    """Regressors that learn with a stream, between standardised rows [n, d] and targets [n, D]."""
+
+    def learn(
+        self, side: FloatArray, goals: FloatArray, threads: Threads | None, /
+    ) -> tuple[FloatArray, FloatArray]:
+        """Learn rows in their order; return what was predicted before: means [n, R, D], precisions [n, R]."""
+
+    def predict(self, side: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means [n, R, D] and precisions [n, R] for new rows."""
+
+    def state(self) -> dict[str, FloatArray]:
+        """Return what was learnt, as arrays by name."""
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over a state."""
 
 
 class Course(NamedTuple):
@@ -50,16 +70,38 @@ class Predictions(NamedTuple):
 
 
 class Learner:
-    """Networks that learn rows in the user's units."""
+    """Networks that learn rows in the user's units.
 
-    def __init__(self, settings: Settings, find_splits: FindSplits | None = None) -> None:
-        self._prepare(settings, find_splits)
+    Parameters
+    ----------
+    settings
+        Of the networks.
+    find_splits
+        Where gates from trees come from.
+    new_companions
+        Returns the regressors of a stream before any row; by default `Recursions`, if there are to be any.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        find_splits: FindSplits | None = None,
+        new_companions: Callable[[], Companions] | None = None,
+    ) -> None:
+        self._prepare(settings, find_splits, new_companions)
         self.ensemble = self._draw(np.empty((0, settings.columns)), np.empty((0, settings.outputs)), None)
 
-    def _prepare(self, settings: Settings, find_splits: FindSplits | None) -> None:
+    def _prepare(
+        self,
+        settings: Settings,
+        find_splits: FindSplits | None,
+        new_companions: Callable[[], Companions] | None = None,
+    ) -> None:
         """Set everything but the networks to its state before any row."""
-        self.settings, self.find_splits = settings, find_splits
+        self.settings, self.find_splits, self.new_companions = settings, find_splits, new_companions
         self.advise: Callable[[FloatArray], FloatArray] | None = None
+        self.trust = np.ones(settings.regressors)  # precisions of what `advise` says
+        self.companions = self._new_companions()
         self.pace = 1.0
         targets_too = settings.standardize is True
         limit = constants.TARGET_LIMIT * settings.bias_range if targets_too else constants.INPUT_LIMIT
@@ -81,17 +123,30 @@ class Learner:
             splits = [self.find_splits(features[part], goals[part], settings.seed) for part in parts]
         return build(settings, draw_gates(settings, side, splits))
 
-    def _join(
-        self, scaled: FloatArray, predictions: FloatArray, shifts: FloatArray, scales: FloatArray
-    ) -> FloatArray:
-        """Return the side information of rows: their standardised features, and what regressors predict.
+    def _new_companions(self) -> Companions | None:
+        """Return the regressors of a stream before any row, if it is to have them."""
+        settings = self.settings
+        if not (settings.online and settings.regressors):
+            return None
+        if self.new_companions is not None:
+            return self.new_companions()
+        least, random = settings.min_variance, settings.random(0, HINGES)
+        return Recursions(settings.features, settings.outputs, least, random)
 
-        scaled: [n, d]; predictions: [n, R, D]; shifts, scales: [D], or [n, D] where they change with the row.
+    def _join(self, scaled: FloatArray, predictions: FloatArray, precisions: FloatArray) -> FloatArray:
+        """Return the side information of rows: standardised features, and what regressors predict.
+
+        scaled: [n, d]; predictions: [n, R, D], standardised; precisions: [n, R], or [R] for all rows.
         """
+        advice = np.clip(predictions, -constants.INPUT_LIMIT, constants.INPUT_LIMIT)
+        advice = advice.reshape(scaled.shape[0], -1)
+        return np.hstack([scaled, advice, np.broadcast_to(precisions, predictions.shape[:2])])
+
+    def _standard(self, predictions: FloatArray, shifts: FloatArray, scales: FloatArray) -> FloatArray:
+        """Return predictions [n, R, D] of targets in standardised units, which may change with the row."""
         units = (-1, 1, self.settings.outputs)
-        advice = (predictions - shifts.reshape(units)) / scales.reshape(units)
-        advice = np.clip(advice, -constants.INPUT_LIMIT, constants.INPUT_LIMIT)
-        return np.hstack([scaled, advice.reshape(scaled.shape[0], -1)])
+        standard: FloatArray = (predictions - shifts.reshape(units)) / scales.reshape(units)
+        return standard
 
     def _goals(self, targets: FloatArray) -> NDArray[Any]:
         return targets.astype(self.settings.dtype)
@@ -115,19 +170,19 @@ class Learner:
         side = self.inputs.transform(X)
         if advice is not None:
             self.advise = advice.predict
-            side = self._join(side, advice.predictions, *self.targets.shift_and_scale())
+            predictions = self._standard(advice.predictions, *self.targets.shift_and_scale())
+            self.trust = self._earned_trust(predictions, goals)
+            side = self._join(side, predictions, self.trust)
         if self.settings.needs_data:
             self.ensemble = self._draw(side, goals, folds)
-        if advice is not None:
-            self._trust(side, goals)
         self.ensemble.learn_epochs(
             side, goals, self._epochs(X.shape[0], folds, course), course.epochs > 1, threads, progress
         )
         self.rows, self.warming = X.shape[0], False
         if course.anneal:
             self._slow_down(1.0 / course.epochs)
-        if folds is not None:
-            self._calibrate(side, goals, folds, threads)
+        if folds is not None and self._calibrate(side, goals, folds, threads):
+            self._narrow(X, advice, threads)
 
     def rows_to_learn(self, rows: int, course: Course) -> int:
         """Return how many rows of a table each network learns, over all epochs."""
@@ -157,43 +212,62 @@ class Learner:
         self.pace = pace
         self.ensemble.rules = self.ensemble.rules._replace(step=self.ensemble.rules.step.times(pace))
 
-    def _trust(self, side: FloatArray, goals: NDArray[Any]) -> None:
-        """Give each regressor's Gaussian the precision that its errors on unseen rows have."""
-        settings = self.settings
-        predictions = side[:, settings.features :].reshape(-1, settings.regressors, settings.outputs)
+    def _earned_trust(self, predictions: FloatArray, goals: NDArray[Any]) -> FloatArray:
+        """Return the precision [R] that each regressor's errors on unseen rows [n, R, D] have."""
         variances = ((predictions - goals[:, None]) ** 2).mean(axis=(0, 2))
-        precisions = 1.0 / np.clip(variances, settings.min_variance, settings.max_variance)
-        self.ensemble.base.precisions[settings.features :] = precisions
+        precisions: FloatArray = 1.0 / np.clip(
+            variances, self.settings.min_variance, self.settings.max_variance
+        )
+        return precisions
 
     def _calibrate(
         self, side: FloatArray, goals: NDArray[Any], folds: NDArray[np.int64], threads: Threads
-    ) -> None:
-        """Set the networks' shares and spreads by the rows that each of them left out."""
+    ) -> bool:
+        """Set the networks' shares and spreads by the rows that each of them left out, if there are any."""
         settings, ensemble = self.settings, self.ensemble
         kinds = max(len(settings.context_dims), 1)
         chances = np.full((kinds, SPREADS.size, side.shape[0]), -np.inf)
         counts = np.zeros((kinds, side.shape[0]))
-        for rows in np.array_split(
-            np.argsort(folds, kind="stable"), -(-side.shape[0] // constants.BLOCK_ROWS)
-        ):
-            outputs = ensemble.components(side[rows], threads).outputs
-            for e in range(settings.n_estimators):
-                out = np.flatnonzero(folds[rows] == settings.fold(e))
-                if out.size:
-                    kind, own = settings.kind(e), rows[out]
-                    found = log_densities(outputs[out, e], ensemble.weights[e], goals[own].astype(np.float64))
-                    chances[kind][:, own] = np.logaddexp(chances[kind][:, own], found)
-                    counts[kind, own] += 1
+        for fold in range(settings.folds):
+            members = settings.members(fold)
+            left_out = np.flatnonzero(folds == fold)
+            for rows in np.array_split(left_out, -(-left_out.size // constants.BLOCK_ROWS)):
+                outputs = ensemble.components(side[rows], threads, members).outputs
+                for place, e in enumerate(members):
+                    kind, goal = settings.kind(e), goals[rows].astype(np.float64)
+                    found = log_densities(outputs[:, place], ensemble.weights[e], goal)
+                    chances[kind][:, rows] = np.logaddexp(chances[kind][:, rows], found)
+                    counts[kind, rows] += 1
         judged = (counts > 0).all(axis=0)
         if not judged.any():
-            return
+            return False
         scores = chances[:, :, judged] - np.log(counts[:, None, judged])
         shares, spreads = calibrate(scores)
-        members = np.array([settings.kind(e) for e in range(settings.n_estimators)])
-        sizes = np.bincount(members, minlength=kinds)
-        ensemble.shares[:] = (shares / sizes)[members] * settings.n_estimators
-        ensemble.spreads[:] = spreads[members]
+        of_network = np.array([settings.kind(e) for e in range(settings.n_estimators)])
+        each = (shares / np.bincount(of_network, minlength=kinds))[of_network]
+        ensemble.shares[:], ensemble.spreads[:] = each / each.sum(), spreads[of_network]
         ensemble.calibrated = True
+        return True
+
+    def _narrow(self, X: FloatArray, advice: Advice | None, threads: Threads) -> None:
+        """Take back from the spreads what networks err less together than alone.
+
+        Spreads were chosen for the networks, and regressors, that left out a row. A new row gets the mean of
+        all, and `calibration.left_of_variance` says with which variance.
+        """
+        step = -(-X.shape[0] // constants.GATE_ROWS)
+        settings, rows = self.settings, X[::step]
+        scaled, units = self.inputs.transform(rows), self.targets.shift_and_scale()
+        alone = np.empty((2, settings.n_estimators, rows.shape[0], settings.outputs))
+        advised = None
+        if advice is not None:
+            advised = [self._standard(some, *units) for some in advice.predict_apart(rows)]
+        for fold in range(settings.folds):
+            side = scaled if advised is None else self._join(scaled, advised[fold], self.trust)
+            members = settings.members(fold)
+            alone[:, members] = self.ensemble.moments_apart(side, members, threads)
+        together, _ = self.ensemble.moments_apart(self.side(rows), range(settings.n_estimators), threads)
+        self.ensemble.spreads *= left_of_variance(alone[0], alone[1], together, self.ensemble.shares)
 
     def partial_fit(
         self,
@@ -214,8 +288,7 @@ class Learner:
             block = slice(start, start + length)
             side = self.inputs.learn(X[block])
             targets, shifts, scales = self.targets.learn_recorded(Y[block])
-            if self.advise is not None:
-                side = self._join(side, self.advise(X[block]), shifts, scales)
+            side = self._advised(side, X[block], targets, shifts, scales, threads)
             components = self.ensemble.learn(side, self._goals(targets), threads, record)
             if components is not None:
                 recorded.append(Predictions(components, shifts, scales))
@@ -227,13 +300,29 @@ class Learner:
     def learn_one(self, x: FloatArray, y: FloatArray) -> None:
         """Learn a single row. x: [1, d]; y: [1, D]."""
         side = self.inputs.learn(x)
-        if self.advise is None:
+        if self.advise is None and self.companions is None:
             targets = self.targets.learn(y)
         else:
-            targets, *units = self.targets.learn_recorded(y)
-            side = self._join(side, self.advise(x), *units)
+            targets, shifts, scales = self.targets.learn_recorded(y)
+            side = self._advised(side, x, targets, shifts, scales, None)
         self.ensemble.learn_row(side, self._goals(targets))
         self._seen(x, y, None)
+
+    def _advised(
+        self,
+        scaled: FloatArray,
+        X: FloatArray,
+        targets: FloatArray,
+        shifts: FloatArray,
+        scales: FloatArray,
+        threads: Threads | None,
+    ) -> FloatArray:
+        """Return the side information of rows to learn; what learns with the stream learns them."""
+        if self.companions is not None:
+            return self._join(scaled, *self.companions.learn(scaled, targets, threads))
+        if self.advise is not None:
+            return self._join(scaled, self._standard(self.advise(X), shifts, scales), self.trust)
+        return scaled
 
     def _next_draw(self) -> int:
         """Return the number of rows at which the networks are drawn afresh next."""
@@ -250,7 +339,11 @@ class Learner:
             return
         rows = np.concatenate([x for x, _ in self.first_rows])
         targets = np.concatenate([y for _, y in self.first_rows])
-        side, goals = self.inputs.transform(rows), self._goals(self.targets.transform(targets))
+        side, scaled = self.inputs.transform(rows), self.targets.transform(targets)
+        self.companions = self._new_companions()
+        if self.companions is not None:
+            side = self._join(side, *self.companions.learn(side, scaled, threads))
+        goals = self._goals(scaled)
         self.ensemble = self._draw(side, goals, None)
         self.ensemble.learn(side, goals, threads or Threads(1))
         self.first_rows = [(rows, targets)]
@@ -262,9 +355,12 @@ class Learner:
     def side(self, X: FloatArray) -> FloatArray:
         """Return the side information of new rows."""
         side = self.inputs.transform(X)
-        if self.advise is None:
-            return side
-        return self._join(side, self.advise(X), *self.targets.shift_and_scale())
+        if self.companions is not None:
+            return self._join(side, *self.companions.predict(side))
+        if self.advise is not None:
+            advice = self._standard(self.advise(X), *self.targets.shift_and_scale())
+            return self._join(side, advice, self.trust)
+        return side
 
     def moments(self, X: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
         """Return the predictive mean and standard deviation, [n, D] each."""
@@ -307,6 +403,9 @@ class Learner:
         }
         arrays = self.ensemble.state()
         arrays["scaler.inputs"], arrays["scaler.targets"] = self.inputs.state, self.targets.state
+        arrays["trust"] = self.trust
+        if self.companions is not None:
+            arrays |= self.companions.state()
         if self.first_rows:
             arrays["first.X"] = np.concatenate([x for x, _ in self.first_rows])
             arrays["first.Y"] = np.concatenate([y for _, y in self.first_rows])
@@ -334,6 +433,9 @@ class Learner:
         learner.ensemble.calibrated = values["calibrated"]
         learner._slow_down(values["pace"])
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
+        learner.trust[:] = arrays["trust"]
+        if learner.companions is not None:
+            learner.companions.restore(arrays)
         learner.rows, learner.warming = values["rows"], values["warming"]
         if "first.X" in arrays:
             learner.first_rows = [(arrays["first.X"], arrays["first.Y"])]

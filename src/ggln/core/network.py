@@ -85,7 +85,9 @@ class Work(NamedTuple):
     precisions: Any  # [T, inputs]
     messages: Messages
     outputs: Any  # [T, N, P]
-    density: Any  # [T, N]  each neuron's density at the target
+    density: Any  # [T, N]  each neuron's density at the target, times e^energy
+    energy: Any  # [T]
+    evidence: Any  # [T]  the log-density of the neurons' mixture at the target, up to a common term
 
 
 def padded(length: int) -> int:
@@ -135,6 +137,8 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
         messages=messages,
         outputs=np.zeros((rows, neurons, output), dtype),
         density=np.zeros((rows, neurons), dtype),
+        energy=np.zeros(rows),
+        evidence=np.zeros(rows),
     )
 
 
@@ -194,20 +198,21 @@ def find_densities(kind, targets, work, start, stop):
     energy, scale = np.empty(work.density.shape[1]), np.empty(work.density.shape[1])
     for t in range(start, stop):
         energies(kind, work.outputs[t], targets[t], energy, scale)
-        densities(energy, scale, work.density[t])
+        work.energy[t] = densities(energy, scale, work.density[t])
 
 
 @fast_kernel
 def switch_block(targets, weights, time, work, history):
     """Move the switching weights # OUT over a block; `history` # OUT gets those from before each row.
 
-    weights: [N]; history: [T, N], or empty where it is not wanted.
+    weights: [N]; history: [T, N], or empty where it is not wanted; work.evidence # OUT.
     """
     for t in range(targets.shape[0]):
         if history.shape[0] > 0:
             for k in range(weights.size):
                 history[t, k] = weights[k]
-        switch(weights, time + t, work.density[t])
+        evidence = switch(weights, time + t, work.density[t])
+        work.evidence[t] = np.log(evidence) - work.energy[t]
 
 
 @fast_kernel

@@ -45,29 +45,32 @@ def exp_negative(x: Any) -> Any:
 
 
 @fast_kernel
-def densities(energy: Any, scale: Any, density: Any) -> None:
+def densities(energy: Any, scale: Any, density: Any) -> Any:
     """Write the densities scale * exp(-energy) of a row's models # OUT, as multiples of e^-(least energy).
 
     The common factor does not matter to `switch`; with it, the likeliest model's density cannot underflow.
+    Return the least energy.
     """
     least = energy[0]
     for i in range(energy.size):
         least = min(least, energy[i])
     for i in range(energy.size):
         density[i] = scale[i] * exp_negative(max(least - energy[i], FAINTEST))
+    return least
 
 
 @fast_kernel
-def switch(weights: Any, time: Any, density: Any) -> None:
+def switch(weights: Any, time: Any, density: Any) -> Any:
     """Move the weights # OUT on from time t to t + 1, given every model's density at the target.
 
     weights: [m], non-negative with sum 1; density: [m], up to a common factor.
     w <- alpha/(m-1) + ((1-alpha) - alpha/(m-1)) w rho / sum(w rho), alpha = 1/(t+1). The sum is 1 again:
-    dividing by sum(w rho) is the renormalisation, and rounding does not build up.
+    dividing by sum(w rho) is the renormalisation, and rounding does not build up. Return sum(w rho), the
+    mixture's density up to the same factor.
     """
     models = weights.size
     if models < 2:
-        return
+        return density[0]
     evidence = 0.0
     for i in range(models):
         weights[i] *= density[i]
@@ -76,3 +79,24 @@ def switch(weights: Any, time: Any, density: Any) -> None:
     keep = (1.0 - 1.0 / (time + 1.0) - share) / evidence
     for i in range(models):
         weights[i] = share + keep * weights[i]
+    return evidence
+
+
+@fast_kernel
+def switch_networks(shares: Any, time: Any, evidence: Any, history: Any) -> None:
+    """Move the networks' shares in the mixture # OUT over a block of rows, as neurons' weights are moved.
+
+    shares: [E]; evidence: [E, T], every network's log-density at the target, up to a common term; history:
+    [T, E] # OUT, the shares from before each row, or empty where it is not wanted.
+    """
+    density = np.empty(shares.size)
+    for t in range(evidence.shape[1]):
+        if history.shape[0] > 0:
+            for e in range(shares.size):
+                history[t, e] = shares[e]
+        most = evidence[0, t]
+        for e in range(shares.size):
+            most = max(most, evidence[e, t])
+        for e in range(shares.size):
+            density[e] = exp_negative(max(evidence[e, t] - most, FAINTEST))
+        switch(shares, time + t, density)

@@ -1,0 +1,179 @@
+"""Recursive Bayesian regressions on all features together: the regressors of a stream.
+
+Appendix C of the paper regresses the target on each feature alone, which cannot say what features tell only
+together. Here the regression is on the features x, a constant, and hinges max(v.x - b, 0) with random v and
+b, that bend the plane: a function that is nonlinear in x and linear in what is learnt, so that every row
+is learnt exactly and for good.
+
+With f a row's inputs [m], prior N(0, I / tau_0) on the coefficients, and R triangular with
+R'R = tau_0 I + sum f f', the triangle [R | z], z = R^-T sum f y, is all that is kept. u = R^-T f gives the
+mean u.z, and u.u is the leverage: the variance of the mean in units of the noise. A new row is turned into
+the triangle by Givens rotations; no matrix can lose its positive definiteness. A row costs 3 m^2 operations.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.constants import HINGE_LIMIT, RECURSIONS
+from ggln.core.jit import exact_kernel
+from ggln.core.threads import Threads
+
+FloatArray = NDArray[np.float64]
+
+
+class Regression(NamedTuple):
+    """What one regression knows; `noise` is its errors on rows before it learnt them."""
+
+    directions: Any  # [hinges, d]
+    offsets: Any  # [hinges]
+    triangle: Any  # [m, m + D]  R and z
+    noise: Any  # [2]  rows of prior and data, and the sum of their squared errors, per output
+
+
+@exact_kernel
+def write_inputs(regression: Any, x: Any, line: Any) -> None:
+    """Write a row's inputs into `line` # OUT [m + D]: the features, a constant, the hinges."""
+    features = x.size
+    for j in range(features):
+        line[j] = min(max(x[j], -HINGE_LIMIT), HINGE_LIMIT)
+    line[features] = 1.0
+    for h in range(regression.offsets.size):
+        value = -regression.offsets[h]
+        for j in range(features):
+            value += regression.directions[h, j] * line[j]
+        line[features + 1 + h] = max(value, 0.0)
+
+
+@exact_kernel
+def substitute(triangle: Any, line: Any, rest: Any, mean: Any) -> Any:
+    """Write u.z into `mean` # OUT [D] and return u.u, for u = R^-T f.
+
+    triangle: [m, m + D]; line: [m + D], the inputs f first; rest: [m + D], scratch. The loop subtracts along
+    rows of the triangle, which lie in memory as they are read; past the m inputs it gathers -u.z.
+    """
+    size, length = triangle.shape
+    for j in range(size):
+        rest[j] = line[j]
+    for j in range(size, length):
+        rest[j] = 0.0
+    leverage = 0.0
+    for i in range(size):
+        u = rest[i] / triangle[i, i]
+        leverage += u * u
+        row = triangle[i]
+        for j in range(i + 1, length):
+            rest[j] -= u * row[j]
+    for d in range(mean.size):
+        mean[d] = -rest[size + d]
+    return leverage
+
+
+@exact_kernel
+def rotate(triangle: Any, line: Any) -> None:
+    """Turn a row, inputs and targets [m + D] # OUT, into the triangle # OUT by Givens rotations."""
+    for i in range(triangle.shape[0]):
+        below = line[i]
+        if below == 0.0:
+            continue
+        row = triangle[i]
+        length = np.sqrt(row[i] * row[i] + below * below)
+        cosine, sine = row[i] / length, below / length
+        for j in range(i, line.size):
+            upper, lower = row[j], line[j]
+            row[j] = cosine * upper + sine * lower
+            line[j] = cosine * lower - sine * upper
+
+
+@exact_kernel
+def follow(
+    regression: Any, side: Any, goals: Any, learning: Any, least: Any, means: Any, precisions: Any
+) -> None:
+    """Predict row after row, each before it is learnt, if rows are to be learnt at all.
+
+    side: [n, d]; goals: [n, D]; least: the smallest variance; means: [n, D], precisions: [n] # OUT.
+    """
+    triangle, noise = regression.triangle, regression.noise
+    size, length = triangle.shape
+    outputs = length - size
+    line, rest = np.empty(length), np.empty(length)
+    for t in range(side.shape[0]):
+        write_inputs(regression, side[t], line)
+        leverage = substitute(triangle, line, rest, means[t])
+        variance = max(noise[1] / noise[0], least)
+        precisions[t] = 1.0 / (variance * (1.0 + leverage))
+        if not learning:
+            continue
+        for d in range(outputs):
+            error = goals[t, d] - means[t, d]
+            noise[1] += error * error / ((1.0 + leverage) * outputs)
+            line[size + d] = goals[t, d]
+        noise[0] += 1.0
+        rotate(triangle, line)
+
+
+NAMES = [
+    f"regression on {hinges} hinges, prior {prior:g}" if hinges else "linear regression"
+    for hinges, prior in RECURSIONS
+]
+
+
+class Recursions:
+    """The regressions of a stream: `constants.RECURSIONS`, from few inputs to many.
+
+    Parameters
+    ----------
+    features, outputs
+        Of the rows, standardised.
+    least
+        The smallest variance a prediction may have.
+    random
+        Draws the hinges.
+    """
+
+    def __init__(self, features: int, outputs: int, least: float, random: np.random.Generator) -> None:
+        self.least, self.outputs = least, outputs
+        self.regressions = []
+        for hinges, prior in RECURSIONS:
+            directions = random.standard_normal((hinges, features))
+            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+            size = features + 1 + hinges
+            triangle = np.sqrt(prior) * np.eye(size, size + outputs)
+            regression = Regression(directions, random.standard_normal(hinges), triangle, np.ones(2))
+            self.regressions.append(regression)
+
+    def learn(
+        self, side: FloatArray, goals: FloatArray, threads: Threads | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Learn rows in their order; return what was predicted before: means [n, R, D], precisions [n, R]."""
+        return self._follow(side, goals, True, threads)
+
+    def predict(self, side: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means [n, R, D] and precisions [n, R] for new rows."""
+        return self._follow(side, np.empty((0, self.outputs)), False, None)
+
+    def _follow(
+        self, side: FloatArray, goals: FloatArray, learning: bool, threads: Threads | None
+    ) -> tuple[FloatArray, FloatArray]:
+        count, rows = len(self.regressions), side.shape[0]
+        means, precisions = np.empty((count, rows, self.outputs)), np.empty((count, rows))
+        tasks = [
+            (follow, (regression, side, goals, learning, self.least, means[r], precisions[r]))
+            for r, regression in enumerate(self.regressions)
+        ]
+        (threads or Threads(1)).run(tasks[::-1])  # the longest first
+        return np.ascontiguousarray(means.swapaxes(0, 1)), np.ascontiguousarray(precisions.T)
+
+    def state(self) -> dict[str, FloatArray]:
+        """Return what was learnt, by name; the hinges are drawn again."""
+        return {
+            f"recursion.{r}.{name}": getattr(regression, name)
+            for r, regression in enumerate(self.regressions)
+            for name in ("triangle", "noise")
+        }
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over a state."""
+        for name, array in self.state().items():
+            array[:] = arrays[name]
