@@ -1,9 +1,9 @@
 """What features do to the prediction, through the values that enter the network and through its gates.
 
-A base input's contribution says nothing about gates: where a gate switches from one row of weights to another,
-it is the biases whose contribution jumps. So here a feature is moved to other values, all others held, and
-the prediction is compared. The gates alone can be moved too, or the values alone; the average over both orders
-of moving the two splits the change into two parts that add up to it.
+A base input's contribution says nothing about gates: where a gate switches from one row of weights to
+another, it is the biases whose contribution jumps. So here a feature is moved to other values, all others
+held, and predictions are compared. The gates alone can be moved too, or the values alone; the average over
+both orders of moving the two splits the change into two parts that add up to it.
 """
 
 from typing import NamedTuple

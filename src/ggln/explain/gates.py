@@ -1,6 +1,6 @@
 """Which half-spaces hold a row, and which other rows share them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,9 @@ def _sum(names: list[str], normal: FloatArray) -> str:
     """Write a weighted sum of columns; a single one without its weight, which is 1."""
     used = np.flatnonzero(normal)
     if used.size == 1 and normal[used[0]] == 1.0:
-        return names[used[0]]
-    return " ".join(f"{normal[j]:+.4g}*{names[j]}" for j in used).removeprefix("+")
+        return names[int(used[0])]
+    terms = " ".join(f"{normal[j]:+.4g}*{names[j]}" for j in used)
+    return terms.removeprefix("+")
 
 
 def active_gates(learner: Learner, row: FloatArray, names: list[str]) -> ActiveGates:
@@ -92,7 +93,9 @@ def active_gates(learner: Learner, row: FloatArray, names: list[str]) -> ActiveG
     )
 
 
-def _bounds(codes: IntArray, offsets: FloatArray, inside: NDArray[np.bool_], columns: int) -> FloatArray:
+def _bounds(
+    codes: NDArray[np.integer[Any]], offsets: FloatArray, inside: NDArray[np.bool_], columns: int
+) -> FloatArray:
     """Return for each column the nearest thresholds below and above, infinite where there are none."""
     bounds = np.tile([-np.inf, np.inf], (columns, 1))
     below, above = (codes < columns) & inside, (codes < columns) & ~inside
@@ -102,7 +105,7 @@ def _bounds(codes: IntArray, offsets: FloatArray, inside: NDArray[np.bool_], col
 
 
 def neighbours(learner: Learner, training: FloatArray, rows: FloatArray, count: int) -> Neighbours:
-    """Return for each of the rows [n, d] the `count` training rows [m, d] with the most contexts in common."""
+    """Return for each of the rows [n, d] the training rows [m, d] with the most contexts in common."""
     ensemble = learner.ensemble
     own = ensemble.active_contexts(learner.side(rows))
     shared = np.empty((rows.shape[0], training.shape[0]))

@@ -97,14 +97,24 @@ class ExplainMixin:
     ) -> Importance:
         """Return what matters over a data set: means of the size of effects and of contributions.
 
-        Contributions are taken less their mean over X: one that is the same for all rows tells them not apart.
+        Contributions are taken less their mean over X: what is the same for all rows tells none apart.
         Arguments as for `effects`, which takes (3 n_values features) predictions for each row.
         """
         found: Effects = self.effects(X, background, n_values)
         explanation: Explanation = self.explain(X)
         varying = explanation.mean - explanation.mean.mean(axis=0)
-        sizes = (np.abs(part).mean(axis=0) for part in found[1:])
-        return Importance(found.names, *sizes, explanation.names, np.abs(varying).mean(axis=0))
+        total, values, gates = (np.abs(part).mean(axis=0) for part in found[1:])
+        inputs = np.abs(varying).mean(axis=0)
+        return Importance(found.names, total, values, gates, explanation.names, inputs)
+
+    def contexts(self: Explained, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the context that each row selects in every neuron, of shape (n, networks, neurons).
+
+        The neurons of a network stand layer by layer; bit i of a context is set inside gate i's half-space.
+        """
+        side = self.learner_.side(self._check_rows(X))
+        ensemble = self.learner_.ensemble
+        return ensemble.active_contexts(side).T.reshape(len(side), ensemble.networks, ensemble.neurons)
 
     def active_gates(self: Explained, X: ArrayLike) -> ActiveGates:
         """Return the half-spaces of all neurons, and on which side of each a single row lies.
@@ -115,7 +125,9 @@ class ExplainMixin:
         """
         row = self._check_rows(X)
         if len(row) != 1:
-            raise ValueError(f"X must be a single row of shape (1, {self.n_features_in_}), got {len(row)} rows")
+            raise ValueError(
+                f"X must be a single row of shape (1, {self.n_features_in_}), got {len(row)} rows"
+            )
         outputs = [""] if self.n_outputs_ == 1 else [f" y{d}" for d in range(self.n_outputs_)]
         regressors = [name + output for name in self._regressor_names for output in outputs]
         return active_gates(self.learner_, row, [*self._feature_names(), *regressors])
@@ -131,7 +143,7 @@ class ExplainMixin:
         n_neighbors : int
             How many to return for each row.
         """
-        if not 1 <= n_neighbors:
+        if not n_neighbors >= 1:
             raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
         return neighbours(self.learner_, self._check_rows(training), self._check_rows(X), n_neighbors)
 

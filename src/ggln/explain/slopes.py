@@ -45,12 +45,13 @@ def slopes(learner: Learner, rows: FloatArray) -> FloatArray:
             layers = forward(ensemble, network, side[block])
             adjoint = _backward(layers, ensemble.belief(network), ensemble.rules.limits)
             by_column[block] += _by_column(ensemble, network, side[block], adjoint) / ensemble.networks
-    shift, scale = learner.targets.shift_and_scale()
+    scale = learner.targets.shift_and_scale()[1]
     widths = learner.inputs.shift_and_scale()[1]
     found: FloatArray = by_column[:, :features] / widths[:, None] * scale
     found[np.abs(side[:, :features]) >= learner.inputs.limit] = 0.0
     if learner.advise is not None:
-        jacobian = learner.advise.slopes(rows)
+        advisers: Any = learner.advise
+        jacobian = advisers.slopes(rows)
         advice = side[:, features:].reshape(len(side), settings.regressors, outputs)
         inside = np.abs(advice) < constants.INPUT_LIMIT
         own = by_column[:, features:].reshape(len(side), settings.regressors, outputs, outputs)
@@ -120,7 +121,8 @@ def _through_limits(
     )
     by_inverse = np.where(values > least, -(inverse**2), 0.0)
     inner = inner + _differences(values, inverse, by_inverse)[:, None] * (back @ on_inverse @ turned)
-    return turned @ inner @ back
+    result: FloatArray = turned @ inner @ back
+    return result
 
 
 def _differences(at: FloatArray, values: FloatArray, derivatives: NDArray[Any]) -> FloatArray:
@@ -164,9 +166,7 @@ def _jacobian(
     inside = np.abs(means) < base.limit
     if isinstance(base, CoordinateBase):
         free = np.abs(side) < base.limit
-        return Jacobian(
-            free[..., None] * side.shape[1] * np.eye(side.shape[1]), np.zeros_like(precisions)
-        )
+        return Jacobian(free[..., None] * side.shape[1] * np.eye(side.shape[1]), np.zeros_like(precisions))
     if not isinstance(base, LinearBase):
         return Jacobian(inside * 1.0, np.zeros_like(precisions))
     noise, squares = base.noise[network], base.features[network, 1]
