@@ -10,6 +10,7 @@ from ggln.plots.display import (
     FloatArray,
     Samples,
     column,
+    legend_above,
     name_of,
     one_output,
     one_target,
@@ -18,7 +19,7 @@ from ggln.plots.display import (
     span,
     vary,
 )
-from ggln.plots.style import BLUE, GREY
+from ggln.plots.style import BLUE, GREY, styled
 
 
 class BandDisplay(Display):
@@ -62,6 +63,7 @@ class BandDisplay(Display):
         self.samples = samples
         self.x_name, self.y_name = x_name, y_name
 
+    @styled
     def plot(self, ax: Axes | None = None, *, color: str = BLUE) -> Self:
         """Draw the widest interval faintest, the mean on top."""
         ax = self._start(ax)
@@ -147,5 +149,5 @@ class BandDisplay(Display):
             y_name=y_name,
         )
         display.plot(ax)
-        display.ax_.legend()
+        legend_above(display.ax_, 4)
         return display
