@@ -64,7 +64,7 @@ class BandDisplay(Display):
         self.x_name, self.y_name = x_name, y_name
 
     @styled
-    def plot(self, ax: Axes | None = None, *, color: str = BLUE) -> Self:
+    def plot(self, ax: Axes | None = None, *, color: str = BLUE, legend: bool = True) -> Self:
         """Draw the widest interval faintest, the mean on top."""
         ax = self._start(ax)
         if self.samples is not None:
@@ -78,6 +78,8 @@ class BandDisplay(Display):
             )
         ax.plot(self.x, self.mean, color=color, label="predicted mean")
         ax.set(xlabel=self.x_name, ylabel=self.y_name)
+        if legend:
+            legend_above(ax, 4)
         return self
 
     @classmethod
@@ -148,6 +150,4 @@ class BandDisplay(Display):
             x_name=x_name,
             y_name=y_name,
         )
-        display.plot(ax)
-        legend_above(display.ax_, 4)
-        return display
+        return display.plot(ax)

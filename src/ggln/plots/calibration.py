@@ -76,7 +76,7 @@ class CalibrationDisplay(Display):
                 )
             ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.set(xlabel=LABELS[kind][0], ylabel=LABELS[kind][1])
-        legend_above(ax, 3)
+        legend_above(ax, 2)
         return self
 
     @classmethod
