@@ -14,7 +14,7 @@ from ggln.core.constants import MAX_MAGNITUDE
 from ggln.estimators import GGLNRegressor
 
 FloatArray = NDArray[np.float64]
-SMALL = {"layer_sizes": (8, 4), "n_estimators": 2, "context_dim": 3}
+SMALL: dict[str, Any] = {"layer_sizes": (8, 4), "n_estimators": 2, "context_dim": 3}
 
 
 class RiverGGLN(base.MiniBatchRegressor):
@@ -141,7 +141,10 @@ class RiverGGLN(base.MiniBatchRegressor):
         The mean, 0 before anything was learnt, or a `proba.Gaussian`.
         """
         mean, std = self.model.predict_one(self._row(_numbers(x)), return_std=True)
-        return proba.Gaussian._from_state(n=1, m=mean, var=std**2, ddof=0) if with_dist else mean
+        if not with_dist:
+            return mean
+        gaussian: Any = proba.Gaussian
+        return gaussian._from_state(n=1, m=mean, var=std**2, ddof=0)
 
     def predict_many(self, X: Any) -> Any:
         """Predict the rows of a data frame: a series of its kind, and with its index if there is one."""
