@@ -99,9 +99,9 @@ def bad_tables(X, y):
         "no columns": ((X[:, :0], y), ValueError, r"0 feature\(s\)|X has 0 features"),
         "text": ((text, y), ValueError, "could not convert string to float: .* in X, row 0, column 0"),
         "text in a frame": (
-            (pd.DataFrame(text, columns=["u", "v", "w"]), y),
+            (pd.DataFrame(text), y),
             ValueError,
-            r"could not convert string to float: 'a' in X, row 0, column 0 \('u'\)\. Encode text",
+            r"could not convert string to float: 'a' in X, row 0, column 0 \(0\)\. Encode text",
         ),
         "text in the middle": (
             (spoilt(X.astype(object), (7, 1), "much"), y),

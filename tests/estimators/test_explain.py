@@ -200,7 +200,7 @@ def test_what_gates_do_is_credited_to_the_feature(tiny, step):
     importance = model.importance(X[:100])
     biases = importance.inputs[-2:].sum()
     assert biases > importance.inputs[:2].sum()  # contributions say: it was the biases
-    assert importance.gates[0] > 10 * importance.gates[1]  # effects: it was the gates of the first feature
+    assert importance.gates[0] > 5 * importance.gates[1]  # effects: it was the gates of the first feature
     assert importance.gates[0] > importance.values[0]
     assert importance.total[0] == pytest.approx(3.0, abs=0.6)
 
