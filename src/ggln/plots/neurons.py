@@ -7,10 +7,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from sklearn.utils.validation import check_is_fitted
 
 from ggln.estimators import NeuronLayer
 from ggln.plots.band import BandDisplay
-from ggln.plots.display import FloatArray, Samples, column, name_of, one_target, place_of, span, unwrap, vary
+from ggln.plots.display import (
+    FloatArray,
+    Samples,
+    check_place,
+    column,
+    name_of,
+    one_target,
+    place_of,
+    span,
+    unwrap,
+    vary,
+)
 from ggln.plots.style import BLUE, GREY, styled
 
 NORMAL_95 = 1.6449  # the band of a Gaussian that holds nine in ten
@@ -127,11 +139,14 @@ class NeuronsDisplay:
             As for `BandDisplay`.
         ax : sequence of matplotlib axes, one for each layer, optional
         """
-        model, rows = unwrap(estimator, X)
+        model, rows = unwrap(estimator, X, "neurons")
+        check_is_fitted(model)
         place = place_of(rows, feature)
         x = span(column(rows, place), grid_resolution)
         count = len(model.learner_.settings.layer_sizes)
-        shown = sorted({0, count // 2, count - 1}) if layers is None else list(layers)
+        shown = sorted({0, count // 2, count - 1}) if layers is None else layers
+        for layer in shown:
+            check_place("layers", layer, count)
         found = _single(model.neurons(vary(rows, {place: x}, at)), output)
         best, scores, samples = None, None, None
         if y is not None:
@@ -165,6 +180,8 @@ class NeuronsDisplay:
 
 def _single(layers: Sequence[NeuronLayer], output: int) -> list[NeuronLayer]:
     """Return what the neurons predict of one output."""
-    if layers[0].mean.ndim == 2:
+    several = layers[0].mean.ndim == 3
+    check_place("output", output, layers[0].mean.shape[2] if several else 1)
+    if not several:
         return list(layers)
     return [NeuronLayer(layer.mean[..., output], layer.variance[..., output]) for layer in layers]

@@ -99,7 +99,7 @@ class PrequentialDisplay(Display):
         ax: Axes | None = None,
     ) -> Self:
         """Draw how a copy of the estimator, fitted or not, fares on a stream; the estimator is unchanged."""
-        model, rows = unwrap(estimator, X)
+        model, rows = unwrap(estimator, X, "prequential")
         learner, targets = copy.deepcopy(model), np.asarray(y, np.float64)
         found = []
         for start in range(0, len(targets), CHUNK):

@@ -41,7 +41,7 @@ class SwitchingDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Self:
         """Draw how the shares move while a copy of the estimator, fitted or not, learns a stream."""
-        model, rows = unwrap(estimator, X)
+        model, rows = unwrap(estimator, X, "prequential")
         learner, targets = copy.deepcopy(model), np.asarray(y, np.float64)
         found = []
         for start in range(0, len(targets), CHUNK):
