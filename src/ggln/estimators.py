@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ggln import persistence
+from ggln.conversion import naming_text
 from ggln.core import constants, recursive
 from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
@@ -26,7 +27,7 @@ from ggln.core.learner import Advice, Course, Learner, Predictions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
-from ggln.explain import Explanation, explain
+from ggln.explain import ExplainMixin
 from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
@@ -50,8 +51,14 @@ class NeuronLayer(NamedTuple):
     mean: FloatArray
     variance: FloatArray
 
+    def nll(self, y: FloatArray) -> FloatArray:
+        """Return each neuron's mean negative log-likelihood in nats: y (rows,) -> (neurons,)."""
+        losses = np.log(2 * np.pi * self.variance) + (y[:, None] - self.mean) ** 2 / self.variance
+        average: FloatArray = 0.5 * losses.mean(axis=0)
+        return average
 
-class GGLNRegressor(RegressorMixin, BaseEstimator):
+
+class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
     """Regression with a predictive distribution, learnt online and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
@@ -233,14 +240,17 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
         """Learn a table from scratch, whatever was learnt before.
 
         Parameters
         ----------
         X : array-like of shape (n, features)
         y : array-like of shape (n,) or (n, outputs)
+        **refused
+            Nothing else is taken; `sample_weight` gets an error that says what to do instead.
         """
+        _refuse_arguments("fit", refused)
         self._check_parameters()
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
@@ -254,11 +264,12 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         self._keep(learner, targets, [type(regressor).__name__ for regressor in regressors])
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
-        It makes no difference how rows are cut into calls.
+        It makes no difference how rows are cut into calls. Nothing but X and y is taken, as in `fit`.
         """
+        _refuse_arguments("partial_fit", refused)
         self._stream(X, y, record=False)
         return self
 
@@ -342,12 +353,6 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             for a, b in itertools.pairwise(edges)
         ]
 
-    def explain(self, X: ArrayLike) -> Explanation:
-        """Return how much each base input and bias adds to each row's mean and precision."""
-        rows = self._check_rows(X)
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return explain(self.learner_, rows, [*map(str, names), *self._regressor_names])
-
     # Saving --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -425,14 +430,16 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
     def _check_rows(self, X: ArrayLike) -> FloatArray:
         """Return checked rows to predict."""
         check_is_fitted(self)
-        rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
+        with naming_text(X=X):
+            rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
         _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         return rows
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and targets to learn."""
         separately = ROWS, {**ROWS, "ensure_2d": False}
-        rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
+        with naming_text(X=X, y=y):
+            rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
         check_consistent_length(rows, targets)
         _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         _refuse_bad("y", targets, None)
@@ -590,9 +597,13 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     def _keep(self, learner: Learner, targets: FloatArray, regressors: list[str]) -> None:
         self.learner_ = learner
-        self._regressor_names = regressors
+        self._regressor_names = _distinct(regressors)
         self.n_outputs_ = learner.settings.outputs
         self._flat_target = targets.ndim == 1
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return [str(name) for name in names]
 
     def _shaped(self, values: FloatArray) -> FloatArray:
         """Return (n, outputs) values in the shape that the targets had."""
@@ -617,6 +628,25 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 def _columns(targets: FloatArray) -> FloatArray:
     """Return targets as a matrix."""
     return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)
+
+
+def _refuse_arguments(method: str, refused: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that other estimators may take."""
+    if "sample_weight" in refused:
+        raise TypeError(
+            f"{method} takes no sample_weight: networks learn row by row, and every row counts once. Give "
+            "rows with more weight several times, or draw rows in proportion to their weights"
+        )
+    if refused:
+        raise TypeError(f"{method} takes X and y, got also {', '.join(map(repr, refused))}")
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Number names that occur several times."""
+    return [
+        f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
+    ]
 
 
 def _refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:

@@ -153,6 +153,26 @@ class Recursions:
         """Return means [n, R, D] and precisions [n, R] for new rows."""
         return self._follow(side, np.empty((0, self.outputs)), False, None)
 
+    def slopes(self, side: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the derivatives of `predict` by the features: [n, R, D, d] and [n, R, d]."""
+        clipped = np.clip(side, -HINGE_LIMIT, HINGE_LIMIT)
+        inside, features = np.abs(side) < HINGE_LIMIT, side.shape[1]
+        means, precisions, predicted = [], [], self.predict(side)[1]
+        for r, regression in enumerate(self.regressions):
+            hinges = clipped @ regression.directions.T - regression.offsets
+            inputs = np.hstack([clipped, np.ones((len(side), 1)), np.maximum(hinges, 0.0)])
+            moved = np.zeros((*inputs.shape, features))  # each input by each feature
+            moved[:, np.arange(features), np.arange(features)] = 1.0
+            moved[:, features + 1 :] = (hinges > 0.0)[..., None] * regression.directions
+            moved *= inside[:, None]
+            upper, right = np.split(regression.triangle, [inputs.shape[1]], axis=1)
+            means.append(np.einsum("md,nmf->ndf", np.linalg.solve(upper, right), moved))
+            half = np.linalg.solve(upper, np.linalg.solve(upper.T, inputs.T)).T  # (R'R)^-1 f
+            leverage = 1.0 + np.einsum("nm,nm->n", inputs, half)
+            by_leverage = -predicted[:, r] / leverage
+            precisions.append(2.0 * by_leverage[:, None] * np.einsum("nm,nmf->nf", half, moved))
+        return np.stack(means, axis=1), np.stack(precisions, axis=1)
+
     def _follow(
         self, side: FloatArray, goals: FloatArray, learning: bool, threads: Threads | None
     ) -> tuple[FloatArray, FloatArray]:
