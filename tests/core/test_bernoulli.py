@@ -57,8 +57,8 @@ def test_engine_equals_twin(data: st.DataObject) -> None:
         "outputs": st.integers(1, 4),
         "gating": st.sampled_from(["sphere", "axis", "mixed"]),
         "gating_bias": st.sampled_from([0.05, 1.0, "data"]),
-        "learning_rate": st.sampled_from([1e-3, 1e-1, 10.0]),
-        "step": st.sampled_from(["ogd", "capped"]),
+        "learning_rate": st.sampled_from([1e-3, 1e-1, 1.5]),
+        "step": st.sampled_from(["ogd", "normalised"]),
         "decay": st.sampled_from([np.inf, 1.0, 7.0]),
         "weight_range": st.sampled_from([(-200.0, 200.0), (-0.1, 0.6), (0.0, 1.0)]),
         "min_probability": st.sampled_from([1e-4, 0.01, 0.2]),
@@ -95,11 +95,11 @@ def test_mixing_is_the_normalised_weighted_geometric_mean() -> None:
     assert twins.mix(w, p) == pytest.approx(yes / (yes + no))
 
 
-def test_a_capped_step_never_raises_a_rows_own_loss() -> None:
-    """The cap is below 2 / |x|^2 / 4, the step at which a quadratic bound of the loss comes back."""
+def test_a_normalised_step_never_raises_a_rows_own_loss() -> None:
+    """Below 2 over a bound of the curvature, the loss cannot come back to where it was."""
     rng = np.random.default_rng(2)
     chosen = bernoulli_settings(
-        layer_sizes=(1,), context_dim=0, features=3, outputs=1, seed=0, learning_rate=1e9, standardize=False
+        layer_sizes=(1,), context_dim=0, features=3, outputs=1, seed=0, learning_rate=1.9, standardize=False
     )
     network = build(chosen, draw_gates(chosen, np.zeros((1, 3))))
     for _ in range(50):

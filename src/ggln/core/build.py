@@ -101,19 +101,21 @@ def bernoulli_settings(
     n_estimators: int = 1,
     gating: str = "sphere",
     gating_bias: float | str = "data",
-    learning_rate: float = 0.1,
-    step: str = "capped",
+    learning_rate: float = 0.2,
+    step: str = "normalised",
     decay: float = np.inf,
     weight_range: tuple[float, float] = (-200.0, 200.0),
     min_probability: float = 0.01,
     aggregation: str = "switching",
     standardize: bool = True,
     dtype: Any = constants.WEIGHT,
+    context_dims: tuple[int, ...] = (),
 ) -> Settings:
     """Return the settings of Bernoulli networks: one output for two classes, or one for each of several.
 
     Targets are 0 or 1. Features, standardised, are the logits of the base predictions. Probabilities are kept
-    in [min_probability, 1 - min_probability]. What concerns Gaussians only is filled in.
+    in [min_probability, 1 - min_probability]. The step is "ogd", or "normalised": the learning rate divided
+    by a bound of the curvature. What concerns Gaussians only is filled in.
     """
     return Settings(
         layer_sizes=layer_sizes,
@@ -139,6 +141,7 @@ def bernoulli_settings(
         outputs=outputs,
         seed=seed,
         dtype=dtype,
+        context_dims=context_dims,
         family="bernoulli",
         decay=decay,
     )
@@ -171,12 +174,13 @@ def make_rules(settings: Settings) -> Rules:
         floor=number(constants.BARRIER_FLOOR),
         one=number(1),
     )
-    cap = constants.STEP_CAP if settings.step == "capped" else np.inf
+    caps = {"capped": constants.STEP_CAP, "ogd": np.inf, "normalised": settings.learning_rate}
+    rate = np.inf if settings.step == "normalised" else settings.learning_rate
     return Rules(
         make_kind(settings),
         projections[settings.projection],
         limits,
-        Step(number(settings.learning_rate), number(cap)),
+        Step(number(rate), number(caps[settings.step])),
     )
 
 

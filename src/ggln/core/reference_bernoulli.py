@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.build import Settings
-from ggln.core.constants import BIAS_LOGIT, STEP_CAP
+from ggln.core.constants import BIAS_LOGIT
 from ggln.core.gating import Gates
 from ggln.core.reference import context, switch
 
@@ -107,7 +107,7 @@ class ReferenceBernoulli:
         """Online gradient descent, projected onto the weights' hypercube."""
         settings, (low, high) = self.settings, self.settings.weight_range
         rate = settings.learning_rate
-        if settings.step == "capped":
-            rate = min(rate, STEP_CAP / (0.25 * np.sum(logit(inputs) ** 2)))
+        if settings.step == "normalised":
+            rate /= 0.25 * np.sum(logit(inputs) ** 2)
         rate *= min(1.0, settings.decay / self.time)
         return np.clip(weights - rate * gradient(y, probability, inputs), low, high)
