@@ -277,9 +277,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         """Return checked rows and labels to learn."""
         rows = validate_data(self, X, reset=reset, **ROWS)
         if y is None:
-            raise ValueError(
-                "y must hold a label for each row; this classifier requires y to be passed, got None"
-            )
+            raise ValueError("this classifier requires y to be passed, but the target y is None")
         labels: Labels = column_or_1d(y, warn=True)
         check_consistent_length(rows, labels)
         if labels.dtype.kind == "f":
