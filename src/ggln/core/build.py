@@ -84,7 +84,7 @@ class Settings:
     @property
     def needs_data(self) -> bool:
         """Whether networks depend on the first rows: their scale, or gates through them."""
-        return bool(self.standardize) or self.gating_bias == "data" or self.gating == "tree"
+        return bool(self.standardize) or self.gating_bias == "data" or self.gating in ("tree", "pair")
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""

@@ -56,10 +56,14 @@ class Components(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """One pass: each network's rows in their order, as many for all networks, and a factor on the step."""
+    """One pass: each network's rows in their order, as many for all networks, and a factor on the step.
+
+    Kinds whose step depends on the time let it fall within the pass, to the fraction `fade` at its end.
+    """
 
     order: list[Columns]
     pace: float
+    fade: float
 
 
 def blocks(rows: int, longest: int) -> list[tuple[int, int]]:
@@ -206,11 +210,14 @@ class Ensemble:
             kept = self.claim(side, [np.arange(count)] * self.networks, threads)
         for number, epoch in enumerate(epochs):
             self.rules = rules._replace(step=rules.step.times(epoch.pace))
-            for start, stop in blocks(epoch.order[0].size, constants.BLOCK_ROWS):
+            length = epoch.order[0].size
+            fades = 1.0 - (1.0 - epoch.fade) * np.arange(length) / length
+            for start, stop in blocks(length, constants.BLOCK_ROWS):
                 rows = [each[start:stop] for each in epoch.order]
                 slots = kept or self.claim(side, rows, threads)
                 columns = rows if kept else [np.arange(some.size) for some in rows]
-                self._learn(slots, columns, side, rows, targets, number == 0, threads, record=False)
+                paces = self._paces(stop - start) * fades[start:stop]
+                self._learn(slots, columns, side, rows, targets, number == 0, paces, threads, record=False)
                 progress(rows[0].size)
         self.rules = rules
 
@@ -220,7 +227,8 @@ class Ensemble:
         """Learn one block of rows in their order; return what was predicted before, if asked to `record`."""
         rows = [np.arange(side.shape[0])] * self.networks
         slots = self.claim(side, rows, threads)
-        return self._learn(slots, rows, side, rows, targets, True, threads, record)
+        paces = self._paces(side.shape[0])
+        return self._learn(slots, rows, side, rows, targets, True, paces, threads, record)
 
     def _learn(
         self,
@@ -230,6 +238,7 @@ class Ensemble:
         rows: list[Columns],
         targets: NDArray[Any],
         learn_base: bool,
+        paces: FloatArray,
         threads: Threads,
         record: bool,
     ) -> Components | None:
@@ -242,7 +251,7 @@ class Ensemble:
         def run(e: int, workers: Threads) -> None:
             block, goals = Block(slots[e], columns[e]), targets[rows[e]]
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
-            self._set_paces(works[e], size)
+            works[e].messages.paces[:size] = paces
             networks = (self.rules, self.shape, self.pool, block, goals, works[e])
             arguments = (*networks, self.weights[e], self.time, histories[e])
             for parts in self._parts(size, workers.count):
@@ -260,11 +269,10 @@ class Ensemble:
         weights = np.stack(histories, axis=1) if self.moving else self.weights
         return Components(outputs, weights * self.shares[:, None], self.spreads.copy())
 
-    def _set_paces(self, work: Work, rows: int) -> None:
-        """Set the factors on the step # OUT work of the next rows, by how many were learnt before each."""
-        if self.decay < np.inf:
-            times = np.arange(self.time, self.time + rows)
-            work.messages.paces[:rows] = np.minimum(1.0, self.decay / times)
+    def _paces(self, rows: int) -> FloatArray:
+        """Return the factors on the step of the next rows, by how many were learnt before each."""
+        times = np.arange(self.time, self.time + rows)
+        return np.minimum(1.0, self.decay / times)
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
@@ -299,7 +307,8 @@ class Ensemble:
         part = self._parts(1, 1)[0][0]
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
-            self._set_paces(work, 1)
+            if self.decay < np.inf:
+                work.messages.paces[:] = self._paces(1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules, self.shape, self.pool, block, target, work)
             kernels.call(learn_span, (*networks, self.weights[e], self.time, self._no_history, part))
