@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
@@ -44,9 +44,10 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
         Networks with different gates, whose probabilities are averaged.
-    gating : {"tree", "sphere", "axis", "mixed"}
+    gating : {"tree", "sphere", "axis", "mixed", "pair"}
         Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
-        one random feature each; or half on the sphere and half on features.
+        one random feature each; half on the sphere and half on features; or from one random row to another,
+        which suits many correlated features such as pixels.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
     learning_rate : float
@@ -54,8 +55,9 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
     step : {"normalised", "ogd"}
         "normalised" divides the learning rate by the largest curvature that the neuron's loss can have, a
         quarter of the squared length of its inputs; "ogd" takes it as it is.
-    decay : float
-        Rows after which the step falls as 1 / time: with time t it is min(1, decay / t) of its length.
+    decay : float or None
+        Rows after which the step falls as 1 / time: after t rows it is min(1, decay / t) of its length. None
+        leaves it as it is, which forgets what is long ago.
     weight_range : (float, float)
         Range of every weight.
     min_probability : float
@@ -103,7 +105,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "learning_rate": [RATE],
         "step": [StrOptions({"normalised", "ogd"})],
-        "decay": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
+        "decay": [None, Interval(Real, 0, None, closed="neither")],
         "weight_range": ["array-like"],
         "min_probability": [Interval(Real, 1e-9, 0.5, closed="left")],
         "aggregation": [StrOptions({"switching", "last"})],
@@ -125,7 +127,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         gating_bias: float | str = "data",
         learning_rate: float = 0.2,
         step: str = "normalised",
-        decay: float = np.inf,
+        decay: float | None = None,
         weight_range: tuple[float, float] = (-200.0, 200.0),
         min_probability: float = 0.01,
         aggregation: str = "switching",

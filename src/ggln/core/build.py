@@ -62,7 +62,7 @@ class Settings:
     folds: int = 0  # parts of the rows that networks leave out in turn, for calibration
     regressors: int = 0  # whose predictions are base inputs, beside the features
     family: str = "gaussian"  # or "bernoulli": what neurons predict
-    decay: float = np.inf  # rows after which the step of Bernoulli neurons falls as 1 / time
+    decay: float | None = None  # rows after which the step of Bernoulli neurons falls as 1 / time
 
     @property
     def columns(self) -> int:
@@ -103,7 +103,7 @@ def bernoulli_settings(
     gating_bias: float | str = "data",
     learning_rate: float = 0.2,
     step: str = "normalised",
-    decay: float = np.inf,
+    decay: float | None = None,
     weight_range: tuple[float, float] = (-200.0, 200.0),
     min_probability: float = 0.01,
     aggregation: str = "switching",

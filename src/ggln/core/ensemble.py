@@ -88,7 +88,7 @@ class Ensemble:
     switching
         Whether the output is the switching mixture; otherwise it is the last layer's first neuron.
     decay
-        Rows after which the step of Bernoulli neurons falls as 1 / time.
+        Rows after which the step of Bernoulli neurons falls as 1 / time; None for never.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Ensemble:
         networks: int,
         base_inputs: int,
         switching: bool,
-        decay: float = np.inf,
+        decay: float | None = None,
     ) -> None:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
         self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
@@ -271,8 +271,9 @@ class Ensemble:
 
     def _paces(self, rows: int) -> FloatArray:
         """Return the factors on the step of the next rows, by how many were learnt before each."""
-        times = np.arange(self.time, self.time + rows)
-        return np.minimum(1.0, self.decay / times)
+        if self.decay is None:
+            return np.ones(rows)
+        return np.minimum(1.0, self.decay / np.arange(self.time, self.time + rows))
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
@@ -307,7 +308,7 @@ class Ensemble:
         part = self._parts(1, 1)[0][0]
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
-            if self.decay < np.inf:
+            if self.decay is not None:
                 work.messages.paces[:] = self._paces(1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules, self.shape, self.pool, block, target, work)

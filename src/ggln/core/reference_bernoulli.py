@@ -109,5 +109,6 @@ class ReferenceBernoulli:
         rate = settings.learning_rate
         if settings.step == "normalised":
             rate /= 0.25 * np.sum(logit(inputs) ** 2)
-        rate *= min(1.0, settings.decay / self.time)
+        if settings.decay is not None:
+            rate *= min(1.0, settings.decay / self.time)
         return np.clip(weights - rate * gradient(y, probability, inputs), low, high)
