@@ -65,12 +65,11 @@ def run(
     repeats: int = 2,
     store: Path = Path("results/.jobs"),
     n_jobs: int | None = None,
-    sets: tuple[str, ...] = tuple(SETS),
 ) -> Results:
     """Cross-validate all models on all sets."""
     setting = {k: v for k, v in GLNClassifier().get_params().items() if k not in ("random_state", "n_jobs")}
     cuts = [(fold, seed) for seed in range(repeats) for fold in range(folds)]
-    places = [(name, model) for name in sets for model in MODELS]
+    places = [(name, model) for name in SETS for model in MODELS]
     wanted = [
         jobs.Job(
             evaluate,
@@ -88,7 +87,7 @@ def run(
         for fold, seed in cuts
     ]
     found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    scores: dict[str, dict[str, Results]] = {name: {} for name in sets}
+    scores: dict[str, dict[str, Results]] = {name: {} for name in SETS}
     for name, model in places:
         parts = [next(found) for _ in cuts]
         values = {score: np.array([part[score] for part in parts]) for score in TITLES}

@@ -30,16 +30,17 @@ SETTING: dict[str, Any] = {
     "n_estimators": 1,
     "gating": "pair",
     "gating_bias": 0.05,
-    "learning_rate": 2.0,
+    "learning_rate": 1.0,
+    "min_probability": 1e-3,
 }
 
 VARIANTS: dict[str, dict[str, Any]] = {
-    "raw": {},
     "deskewed": {"deskewed": True},
-    "deskewed two layers": {"deskewed": True, "layer_sizes": (128, 128)},
-    "deskewed half step": {"deskewed": True, "learning_rate": 1.0},
-    "deskewed sphere": {"deskewed": True, "gating": "sphere"},
-    "deskewed own gates": {"deskewed": True, "own_gates": True},
+    "raw": {},
+    "raw twice the step": {"learning_rate": 2.0},
+    "raw two layers": {"layer_sizes": (128, 128)},
+    "raw sphere": {"gating": "sphere"},
+    "raw own gates": {"own_gates": True},
 }
 """What differs from `SETTING`; and whether digits are deskewed, and each has gates of its own."""
 
