@@ -196,8 +196,9 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: Any) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         self._require_fitted("learn_one")
-        target = _targets(self._known(np.asarray([y])), self.classes_)
-        self.learner_.learn_one(self._one(x), target)
+        label = np.asarray([y])
+        _refuse_unknown(label, self.classes_)
+        self.learner_.learn_one(self._one(x), _targets(label, self.classes_))
         return self
 
     # Predicting ----------------------------------------------------------------------------------------
@@ -288,13 +289,6 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         return rows, labels
 
-    def _known(self, labels: Labels) -> Labels:
-        """Return labels, or refuse those that are not among the classes."""
-        unknown = np.setdiff1d(labels, self.classes_)
-        if unknown.size:
-            raise ValueError(_unknown(unknown, self.classes_))
-        return labels
-
     def _require_fitted(self, method: str) -> None:
         if not hasattr(self, "learner_"):
             check_is_fitted(
@@ -311,9 +305,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         chances = []
         with self._unchanged_on_error():
             rows, labels = self._check_table(X, y, reset=begin)
-            unknown = np.setdiff1d(labels, known)
-            if unknown.size:
-                raise ValueError(_unknown(unknown, known))
+            _refuse_unknown(labels, known)
             learner = self._new_learner(rows.shape[1], known) if begin else self.learner_
             learner.ensemble.require(rows.shape[0])
             targets = _targets(labels, known)
@@ -377,6 +369,9 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
 
 
 def _check_classes(classes: Labels, name: str) -> Labels:
+    """Return classes, or raise ValueError where they are not two or more."""
+    if classes.dtype.kind == "f":
+        refuse_bad(name, classes, None)
     if classes.size < 2:
         raise ValueError(
             f"{name} must have at least two classes, got {classes.size} class: {classes.tolist()}"
@@ -384,11 +379,14 @@ def _check_classes(classes: Labels, name: str) -> Labels:
     return classes
 
 
-def _unknown(unknown: Labels, known: Labels) -> str:
-    return (
-        f"y has the labels {unknown.tolist()}, which are not among the classes {known.tolist()}; name all "
-        "classes in the first call to partial_fit; the model is unchanged"
-    )
+def _refuse_unknown(labels: Labels, known: Labels) -> None:
+    """Raise ValueError naming the labels that are not among the known classes, if there are any."""
+    unknown = np.setdiff1d(labels, known)
+    if unknown.size:
+        raise ValueError(
+            f"y has the labels {unknown.tolist()}, which are not among the classes {known.tolist()}: name them "
+            "all in the first call to partial_fit; the model is unchanged"
+        )
 
 
 def _targets(labels: Labels, classes: Labels) -> FloatArray:
