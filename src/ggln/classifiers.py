@@ -384,8 +384,8 @@ def _refuse_unknown(labels: Labels, known: Labels) -> None:
     unknown = np.setdiff1d(labels, known)
     if unknown.size:
         raise ValueError(
-            f"y has the labels {unknown.tolist()}, which are not among the classes {known.tolist()}: name them "
-            "all in the first call to partial_fit; the model is unchanged"
+            f"y has the labels {unknown.tolist()}, which are not among the classes {known.tolist()}: name "
+            "them all in the first call to partial_fit; the model is unchanged"
         )
 
 
