@@ -129,7 +129,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         step: str = "normalised",
         decay: float | None = None,
         weight_range: tuple[float, float] = (-200.0, 200.0),
-        min_probability: float = 0.01,
+        min_probability: float = 1e-3,
         aggregation: str = "switching",
         anneal: bool = True,
         standardize: bool = True,
