@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ggln import datasets, presets
+    from ggln.classifiers import GLNClassifier
     from ggln.estimators import GGLNRegressor
     from ggln.persistence import load
 
 __version__ = "0.1.0"
-__all__ = ["GGLNRegressor", "__version__", "datasets", "load", "presets"]
+__all__ = ["GGLNRegressor", "GLNClassifier", "__version__", "datasets", "load", "presets"]
 
-_HOME = {"GGLNRegressor": "ggln.estimators", "load": "ggln.persistence"}
+_HOME = {
+    "GGLNRegressor": "ggln.estimators",
+    "GLNClassifier": "ggln.classifiers",
+    "load": "ggln.persistence",
+}
 
 
 def __getattr__(name: str) -> Any:

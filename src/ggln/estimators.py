@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -28,17 +25,12 @@ from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 from ggln.explain import ExplainMixin
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_bad
 from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
 SCALE = Interval(Real, 1e-9, 1e9, closed="both")
 """Settings with the meaning of a scale: the kernels square them in single precision, which ends at 1e38."""
-RATE = Interval(Real, 0, 1e9, closed="right")
-
-ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
-"""How rows are brought into the core. The order in memory is the order of summation: in another one, a data
-frame would give other last bits than an array. What is not finite is looked for here, to say where."""
-
 FEWEST_ADVISED = 40
 """Rows below which regressors as base models are not worth their while."""
 
@@ -58,7 +50,7 @@ class NeuronLayer(NamedTuple):
         return average
 
 
-class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
+class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     """Regression with a predictive distribution, learnt online and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
@@ -76,9 +68,9 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
         Networks with different gates, whose predictions are mixed.
-    gating : {"tree", "sphere", "axis", "mixed"}
+    gating : {"tree", "sphere", "axis", "mixed", "pair"}
         Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
-        one random feature each; or half on the sphere and half on features.
+        one random feature each; half on the sphere and half on features; or from one random row to another.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
     base_model : {"auto", "feature", "blr", "none", "coordinate"} or sequence of regressors
@@ -147,8 +139,8 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "layer_sizes": ["array-like"],
         "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like"],
-        "epochs": [Interval(Integral, 1, None, closed="left")],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "epochs": [COUNTS],
+        "n_estimators": [COUNTS],
         "gating": [StrOptions(set(SAMPLERS))],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "base_model": [StrOptions({"auto", *BASE_MODELS}), list, tuple],
@@ -169,11 +161,7 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         "standardize": ["boolean", StrOptions({"inputs"})],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
-        "n_jobs": [
-            None,
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-        ],
+        "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
 
@@ -282,7 +270,7 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         if not hasattr(self, "learner_"):
             names, values = (list(x), list(x.values())) if isinstance(x, Mapping) else (None, x)
             row = np.array(values, np.float64)[None]
-            _refuse_bad("x", row, names)
+            refuse_bad("x", row, names)
             self.partial_fit(row, np.asarray(y, np.float64)[None])
             if names is not None:
                 self.feature_names_in_ = np.asarray(names, dtype=object)
@@ -291,7 +279,7 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         if target.shape != (1, self.n_outputs_):
             raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
         if not within(target, constants.MAX_MAGNITUDE):
-            _refuse_bad("y", target, None)
+            refuse_bad("y", target, None)
         self.learner_.learn_one(row, target)
         return self
 
@@ -399,14 +387,7 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         self._validate_params()
-        sizes = list(self.layer_sizes)
-        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
-            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
-        dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
-        if not dims or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
-            raise ValueError(
-                f"context_dim must be one or several integers from 0 to {most}, got {self.context_dim!r}"
-            )
+        self._check_network()
         if not isinstance(self.base_model, str):
             for regressor in self.base_model:
                 if not (hasattr(regressor, "fit") and hasattr(regressor, "predict")):
@@ -415,11 +396,6 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
                     )
         if self.folds == 1:
             raise ValueError("folds must be 0 or at least 2, got 1")
-        bounds = list(self.weight_range)
-        if len(bounds) != 2 or not all(isinstance(bound, Real) and abs(bound) <= 1e9 for bound in bounds):
-            raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
-        if not bounds[0] < bounds[1] or bounds[1] < 1.0:
-            raise ValueError(f"weight_range must be (low, high) with high >= 1, got {self.weight_range!r}")
         if not self.min_variance < self.max_variance:
             raise ValueError(
                 f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
@@ -427,41 +403,20 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         if self.base_variance is None and self.base_model != "blr":
             raise ValueError(f'base_variance=None needs base_model="blr", got base_model={self.base_model!r}')
 
-    def _check_rows(self, X: ArrayLike) -> FloatArray:
-        """Return checked rows to predict."""
-        check_is_fitted(self)
-        with naming_text(X=X):
-            rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
-        _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
-        return rows
-
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and targets to learn."""
         separately = ROWS, {**ROWS, "ensure_2d": False}
         with naming_text(X=X, y=y):
             rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
         check_consistent_length(rows, targets)
-        _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
-        _refuse_bad("y", targets, None)
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        refuse_bad("y", targets, None)
         if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
             raise ValueError(
                 'base_model="coordinate" needs as many outputs as features, '
                 f"got {_columns(targets).shape[1]} and {rows.shape[1]}"
             )
         return rows, targets
-
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Take back what scikit-learn noted about the features, if anything goes wrong within."""
-        before = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
-        try:
-            yield
-        except BaseException:
-            for name in [name for name in vars(self) if name.endswith("_in_")]:
-                delattr(self, name)
-            for name, value in before.items():
-                setattr(self, name, value)
-            raise
 
     def _stream(self, X: ArrayLike, y: ArrayLike, record: bool) -> list[Predictions]:
         """Learn rows in their order, going on or beginning."""
@@ -492,41 +447,7 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
             self._keep(learner, targets, names[: learner.settings.regressors])
         return recorded
 
-    def _one(self, x: Any) -> FloatArray:
-        """Return a single row, checked, as an array of shape (1, features)."""
-        if hasattr(x, "to_dict") and hasattr(self, "feature_names_in_"):
-            x = x.to_dict()  # a row of a data frame is read by name, too
-        if isinstance(x, Mapping):
-            x = self._ordered(x)
-        row = np.array(x, np.float64, ndmin=2)
-        if row.shape != (1, self.n_features_in_):
-            raise ValueError(
-                f"x has shape {np.shape(x)}, but this model expects a 1-D array of "
-                f"{self.n_features_in_} features"
-            )
-        if not within(row, constants.MAX_MAGNITUDE):
-            _refuse_bad("x", row, getattr(self, "feature_names_in_", None))
-        return row
-
-    def _ordered(self, x: Mapping[str, float]) -> list[float]:
-        """Return a dict's values in the order of the features."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            raise ValueError("x is a dict, but this model was fitted without feature names: give a 1-D array")
-        missing, unknown = [n for n in names if n not in x], [n for n in x if n not in set(names)]
-        if missing or unknown:
-            lacks = [f"lacks the features {missing}"] if missing else []
-            has = [f"has the unknown features {unknown}"] if unknown else []
-            raise ValueError("x " + " and ".join(lacks + has))
-        return [x[name] for name in names]
-
     # Small parts ---------------------------------------------------------------------------------------
-
-    def _context_dims(self) -> tuple[int, ...]:
-        """Return the context dimensions that the networks have in turn."""
-        if isinstance(self.context_dim, Sequence | np.ndarray):
-            return tuple(dim.item() if isinstance(dim, np.generic) else dim for dim in self.context_dim)
-        return (int(self.context_dim),)
 
     def _regressors(self, rows: int) -> Sequence[Any]:
         """Return the regressors that a table of so many rows is to be learnt with."""
@@ -564,21 +485,12 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         if settings.online and not isinstance(self.base_model, str):
             own = partial(Incremental, self.base_model, settings.outputs, settings.min_variance)
         learner = Learner(settings, find_splits, own)
-        least = learner.ensemble.shape.priors.min()
-        if not self.weight_range[0] < least:
-            raise ValueError(
-                f"weight_range must begin below the initial weight 1 / inputs, here {least:.3g}, "
-                f"got {self.weight_range!r}"
-            )
+        self._check_initial_weight(learner.ensemble.shape.priors.min())
         return learner
 
     def _settings(self, shape: tuple[int, int], targets: FloatArray, regressors: int) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
-        values = {name: getattr(self, name) for name in names}
-        values["layer_sizes"] = tuple(int(size) for size in self.layer_sizes)
-        values["weight_range"] = tuple(float(bound) for bound in self.weight_range)
-        dims = self._context_dims()
-        values["context_dim"], values["context_dims"] = max(dims), dims if len(dims) > 1 else ()
+        values = {name: getattr(self, name) for name in names} | self._shape()
         if shape[0] == 0 and (self.base_model == "auto" or not isinstance(self.base_model, str)):
             values["base_model"], values["base_variance"], values["online"] = "blr", None, True
             regressors = len(recursive.NAMES) if shape[1] <= constants.RECURSION_FEATURES else 0
@@ -589,11 +501,7 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         values["folds"], values["regressors"] = self._count_folds(shape[0]), regressors
         if not isinstance(self.standardize, str):
             values["standardize"] = bool(self.standardize)  # also of NumPy's booleans
-        if isinstance(self.random_state, Integral):
-            seed = int(self.random_state)
-        else:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Settings(**values, features=shape[1], outputs=_columns(targets).shape[1], seed=seed)
+        return Settings(**values, features=shape[1], outputs=_columns(targets).shape[1], seed=self._seed())
 
     def _keep(self, learner: Learner, targets: FloatArray, regressors: list[str]) -> None:
         self.learner_ = learner
@@ -608,21 +516,6 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
     def _shaped(self, values: FloatArray) -> FloatArray:
         """Return (n, outputs) values in the shape that the targets had."""
         return values[:, 0] if self._flat_target else values
-
-    def _threads(self) -> Threads:
-        return Threads(joblib.effective_n_jobs(self.n_jobs))
-
-    @contextmanager
-    def _progress(self, what: str, steps: int) -> Iterator[Callable[[int], object]]:
-        """Give a function that is told how many steps were done, and shows them if `verbose`."""
-        if not self.verbose:
-            yield lambda _: None
-            return
-        from rich.progress import Progress
-
-        with Progress() as bar:
-            task = bar.add_task(what, total=steps)
-            yield lambda done: bar.advance(task, done)
 
 
 def _columns(targets: FloatArray) -> FloatArray:
@@ -647,23 +540,6 @@ def _distinct(names: list[str]) -> list[str]:
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
         for i, name in enumerate(names)
     ]
-
-
-def _refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:
-    """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one."""
-    bad = ~(np.abs(values) <= constants.MAX_MAGNITUDE)
-    if not bad.any():
-        return
-    place = np.argwhere(bad)[0]
-    value = values[tuple(place)]
-    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}, which is too large"
-    where = f"row {place[0]}"
-    if place.size > 1:
-        where += f", column {place[1]}" + ("" if feature_names is None else f" ({feature_names[place[1]]!r})")
-    raise ValueError(
-        f"Input {name} contains {what}: {where}. Values must be finite numbers, at most "
-        f"{constants.MAX_MAGNITUDE:g} in size; the model is unchanged"
-    )
 
 
 def _gaussians(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray]:

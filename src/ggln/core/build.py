@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants, memory
-from ggln.core.base_models import CoordinateBase, FeatureBase, NoBase, empty_linear_base
+from ggln.core.base_models import CoordinateBase, FeatureBase, LogitBase, NoBase, empty_linear_base
+from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
 from ggln.core.ensemble import Ensemble
 from ggln.core.full import Full
@@ -28,7 +29,10 @@ GATES, ORDER, FOLDS, HINGES = range(4)
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides what a network is, and how it learns. `GGLNRegressor` documents each."""
+    """Everything that decides what a network is, and how it learns. `GGLNRegressor` documents each.
+
+    Of Bernoulli networks, `bias_range` bounds the logits; see `bernoulli_settings`.
+    """
 
     layer_sizes: tuple[int, ...]
     context_dim: int
@@ -59,6 +63,8 @@ class Settings:
     folds: int = 0  # parts of the rows that networks leave out in turn, for calibration
     regressors: int = 0  # whose predictions are base inputs, beside the features
     online: bool = False  # a stream's own ways: regressors learn with it, and every other network is calm
+    family: str = "gaussian"  # or "bernoulli": what neurons predict
+    decay: float | None = None  # rows after which the step of Bernoulli neurons falls as 1 / time
 
     @property
     def columns(self) -> int:
@@ -84,11 +90,76 @@ class Settings:
     @property
     def needs_data(self) -> bool:
         """Whether networks depend on the first rows: their scale, or gates through them."""
-        return bool(self.standardize) or self.gating_bias == "data" or self.gating == "tree"
+        return bool(self.standardize) or self.gating_bias == "data" or self.gating in ("tree", "pair")
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
         return np.random.default_rng([self.seed, network, purpose])
+
+
+def bernoulli_settings(
+    *,
+    layer_sizes: tuple[int, ...],
+    context_dim: int,
+    features: int,
+    outputs: int,
+    seed: int,
+    n_estimators: int = 1,
+    gating: str = "sphere",
+    gating_bias: float | str = "data",
+    learning_rate: float = 0.2,
+    step: str = "normalised",
+    decay: float | None = None,
+    weight_range: tuple[float, float] = (-200.0, 200.0),
+    min_probability: float = 0.01,
+    aggregation: str = "switching",
+    standardize: bool = True,
+    dtype: Any = constants.WEIGHT,
+    context_dims: tuple[int, ...] = (),
+) -> Settings:
+    """Return the settings of Bernoulli networks: one output for two classes, or one for each of several.
+
+    Targets are 0 or 1. Features, standardised, are the logits of the base predictions. Probabilities are kept
+    in [min_probability, 1 - min_probability]. The step is "ogd", or "normalised": the learning rate divided
+    by a bound of the curvature. What concerns Gaussians only is filled in.
+    """
+    return Settings(
+        layer_sizes=layer_sizes,
+        context_dim=context_dim,
+        n_estimators=n_estimators,
+        gating=gating,
+        gating_bias=gating_bias,
+        base_model="logit",
+        base_variance=1.0,
+        bias_range=float(np.log1p(-min_probability) - np.log(min_probability)),
+        bias_variance=1.0,
+        learning_rate=learning_rate,
+        step=step,
+        projection="clip",
+        barrier=0.0,
+        weight_range=weight_range,
+        min_variance=min_probability * (1.0 - min_probability),
+        max_variance=1.0,
+        aggregation=aggregation,
+        covariance="isotropic",
+        standardize="inputs" if standardize else False,
+        features=features,
+        outputs=outputs,
+        seed=seed,
+        dtype=dtype,
+        context_dims=context_dims,
+        family="bernoulli",
+        decay=decay,
+    )
+
+
+def make_kind(settings: Settings) -> Any:
+    """Choose the kind of neuron."""
+    number, outputs = settings.dtype, settings.outputs
+    if settings.family == "bernoulli":
+        return Bernoulli(outputs, number(constants.BIAS_LOGIT))
+    kind = Univariate if outputs == 1 else COVARIANCES[settings.covariance]
+    return kind(outputs, number(settings.bias_range * outputs), number(1 / settings.bias_variance))
 
 
 def make_rules(settings: Settings) -> Rules:
@@ -100,9 +171,6 @@ def make_rules(settings: Settings) -> Rules:
         "exact": Exact(low, high),
         "log_barrier": LogBarrier(low, high, number(settings.barrier)),
     }
-    outputs = settings.outputs
-    kind = Univariate if outputs == 1 else COVARIANCES[settings.covariance]
-    biases = number(settings.bias_range * outputs), number(1 / settings.bias_variance)
     limits = Limits(
         min_precision=number(1 / settings.max_variance),
         max_precision=number(1 / settings.min_variance),
@@ -112,12 +180,13 @@ def make_rules(settings: Settings) -> Rules:
         floor=number(constants.BARRIER_FLOOR),
         one=number(1),
     )
-    cap = constants.STEP_CAP if settings.step == "capped" else np.inf
+    caps = {"capped": constants.STEP_CAP, "ogd": np.inf, "normalised": settings.learning_rate}
+    rate = np.inf if settings.step == "normalised" else settings.learning_rate
     return Rules(
-        kind(outputs, *biases),
+        make_kind(settings),
         projections[settings.projection],
         limits,
-        Step(number(settings.learning_rate), number(cap)),
+        Step(number(rate), number(caps[settings.step])),
     )
 
 
@@ -127,6 +196,8 @@ def make_base(settings: Settings) -> tuple[Any, int]:
     precision = None if variance is None else 1 / variance
     if settings.base_model == "none":
         return NoBase(limit), 0
+    if settings.base_model == "logit":
+        return LogitBase(limit), settings.features
     if settings.base_model == "blr":
         networks, features, outputs = settings.n_estimators, settings.features, settings.outputs
         inputs = features + settings.regressors
@@ -174,4 +245,14 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     base, inputs = make_base(settings)
     shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.dtype)
     switching = settings.aggregation == "switching"
-    return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching, settings.online)
+    return Ensemble(
+        rules,
+        shape,
+        base,
+        gates,
+        settings.n_estimators,
+        inputs,
+        switching,
+        calm=settings.online,
+        decay=settings.decay,
+    )

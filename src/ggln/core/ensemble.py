@@ -18,6 +18,7 @@ from ggln.core.network import (
     FIRST,
     HOT,
     HOT_STRIDE,
+    LENGTH,
     NEURONS,
     SEND,
     SIZE,
@@ -54,10 +55,14 @@ class Components(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """One pass: each network's rows in their order, as many for all networks, and a factor on the step."""
+    """One pass: each network's rows in their order, as many for all networks, and a factor on the step.
+
+    Kinds whose step depends on the time let it fall within the pass, to the fraction `fade` at its end.
+    """
 
     order: list[Columns]
     pace: float
+    fade: float
 
 
 def blocks(rows: int, longest: int) -> list[tuple[int, int]]:
@@ -83,6 +88,8 @@ class Ensemble:
         Whether the output is the switching mixture; otherwise it is the last layer's first neuron.
     calm
         Whether every other network is less easily moved than `rules` say.
+    decay
+        Rows after which the step of Bernoulli neurons falls as 1 / time; None for never.
     """
 
     def __init__(
@@ -95,9 +102,11 @@ class Ensemble:
         base_inputs: int,
         switching: bool,
         calm: bool = False,
+        decay: float | None = None,
     ) -> None:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
-        self.networks, self.base_inputs, self.switching, self.calm = networks, base_inputs, switching, calm
+        self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
+        self.calm, self.decay = calm, decay
         self.neurons = int(shape.table[:, SIZE].sum())
         lengths = self.row_lengths()
         contexts_each = 2 ** gates.codes.shape[1]
@@ -122,7 +131,8 @@ class Ensemble:
 
     def row_lengths(self) -> NDArray[np.int64]:
         """Return the slots that one row of weights takes, for each layer."""
-        return (self.shape.table[:, STRIDE] + self.shape.table[:, HOT_STRIDE]) // constants.LANES
+        lengths: NDArray[np.int64] = self.shape.table[:, LENGTH] // constants.LANES
+        return lengths
 
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
@@ -203,11 +213,14 @@ class Ensemble:
             kept = self.claim(side, [np.arange(count)] * self.networks, threads)
         for number, epoch in enumerate(epochs):
             self.rules = rules._replace(step=rules.step.times(epoch.pace))
-            for start, stop in blocks(epoch.order[0].size, constants.BLOCK_ROWS):
+            length = epoch.order[0].size
+            fades = 1.0 - (1.0 - epoch.fade) * np.arange(length) / length
+            for start, stop in blocks(length, constants.BLOCK_ROWS):
                 rows = [each[start:stop] for each in epoch.order]
                 slots = kept or self.claim(side, rows, threads)
                 columns = rows if kept else [np.arange(some.size) for some in rows]
-                self._learn(slots, columns, side, rows, targets, number == 0, threads)
+                paces = self._paces(stop - start) * fades[start:stop]
+                self._learn(slots, columns, side, rows, targets, number == 0, paces, threads)
                 progress(rows[0].size)
         self.rules = rules
 
@@ -217,7 +230,10 @@ class Ensemble:
         """Learn one block of rows in their order; return what was predicted before, if asked to `record`."""
         rows = [np.arange(side.shape[0])] * self.networks
         slots = self.claim(side, rows, threads)
-        outputs, weights, evidence = self._learn(slots, rows, side, rows, targets, True, threads, record)
+        paces = self._paces(side.shape[0])
+        outputs, weights, evidence = self._learn(
+            slots, rows, side, rows, targets, True, paces, threads, record
+        )
         history = np.empty((side.shape[0] if record else 0, self.networks))
         if self.moving:
             switch_networks(self.shares, self.time - side.shape[0], evidence, history)
@@ -237,6 +253,7 @@ class Ensemble:
         rows: list[Columns],
         targets: NDArray[Any],
         learn_base: bool,
+        paces: FloatArray,
         threads: Threads,
         record: bool = False,
     ) -> tuple[NDArray[Any], FloatArray, FloatArray]:
@@ -254,6 +271,7 @@ class Ensemble:
         def run(e: int, workers: Threads) -> None:
             block, goals = Block(slots[e], columns[e]), targets[rows[e]]
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
+            works[e].messages.paces[:size] = paces
             networks = (self.rules_of(e), self.shape, self.pool, block, goals, works[e])
             arguments = (*networks, self.weights[e], self.time, histories[e])
             for parts in self._parts(size, workers.count):
@@ -268,6 +286,12 @@ class Ensemble:
         self.time += size
         outputs = np.stack([work.outputs[: size if record else 0] for work in works], axis=1)
         return outputs, np.stack(histories, axis=1), evidence
+
+    def _paces(self, rows: int) -> FloatArray:
+        """Return the factors on the step of the next rows, by how many were learnt before each."""
+        if self.decay is None:
+            return np.ones(rows)
+        return np.minimum(1.0, self.decay / np.arange(self.time, self.time + rows))
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
@@ -302,6 +326,8 @@ class Ensemble:
         part = self._parts(1, 1)[0][0]
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
+            if self.decay is not None:
+                work.messages.paces[:] = self._paces(1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules_of(e), self.shape, self.pool, block, target, work)
             kernels.call(learn_span, (*networks, self.weights[e], self.time, self._no_history, part))
@@ -369,13 +395,18 @@ class Ensemble:
         return found
 
     def row_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
-        """Return the weights [n, neurons, inputs] that each row selects, layer by layer."""
+        """Return the weights [n, neurons, inputs] that each row selects, layer by layer.
+
+        Of neurons with weights for each class, those of one class after the other.
+        """
         first, slots = network * self.neurons, np.empty((self.neurons, side.shape[0]), constants.SLOT)
         contexts(self.gates, side, np.arange(side.shape[0]), first, first + self.neurons, slots)
         find_rows(self.index, slots, first)
         found = []
         for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
             used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
+            copies = np.arange(0, row[LENGTH], row[STRIDE] + row[HOT_STRIDE])
+            used = (copies[:, None] + used).ravel()
             starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].T[..., None].astype(np.intp) * constants.LANES
             found.append(np.float64(prior) + self.pool[starts + used].astype(np.float64))
         return found

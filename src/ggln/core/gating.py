@@ -66,12 +66,42 @@ def sample_sphere(
     neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
 ) -> Gates:
     """Draw normals uniformly on the unit sphere, as the paper does."""
-    features, gates = rows.shape[1], neurons * context_dim
-    normals = rng.standard_normal((gates, features))
+    normals = rng.standard_normal((neurons * context_dim, rows.shape[1]))
+    return with_normals(normals, (neurons, context_dim), rows, gating_bias, rng)
+
+
+def with_normals(
+    normals: FloatArray,
+    shape: tuple[int, int],
+    rows: FloatArray,
+    gating_bias: float | str,
+    rng: np.random.Generator,
+) -> Gates:
+    """Return gates [N, s] of a shape with given normals [N s, d], made unit vectors # OUT; draw offsets."""
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    codes = features + np.arange(gates, dtype=np.int32).reshape(neurons, context_dim)
+    codes = rows.shape[1] + np.arange(normals.shape[0], dtype=np.int32).reshape(shape)
     offsets = sample_offsets(rows @ normals.T, gating_bias, rng)
-    return Gates(codes.astype(np.int32), offsets.reshape(neurons, context_dim), normals)
+    return Gates(codes.astype(np.int32), offsets.reshape(shape), normals)
+
+
+def sample_pair(
+    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
+) -> Gates:
+    """Draw normals along the difference of two random rows: they cut where rows do differ.
+
+    Of many correlated features, such as pixels, a direction on the sphere is mostly noise. Where two rows are
+    equal, or there are none, it is taken all the same.
+    """
+    gates = neurons * context_dim
+    normals = rng.standard_normal((gates, rows.shape[1]))
+    if rows.shape[0] > 1:
+        some, others = rng.integers(rows.shape[0], size=(2, gates))
+        differences = rows[some] - rows[others]
+        scales = np.abs(differences).max(axis=1)
+        differ = scales > 0.0
+        # scaled first, so that no square over- or underflows
+        normals[differ] = differences[differ] / scales[differ, None]
+    return with_normals(normals, (neurons, context_dim), rows, gating_bias, rng)
 
 
 def sample_axis(
@@ -118,6 +148,7 @@ SAMPLERS: dict[str, Sampler] = {
     "sphere": sample_sphere,
     "axis": sample_axis,
     "mixed": sample_mixed,
+    "pair": sample_pair,
     "tree": sample_axis,  # and then `take_splits`
 }
 

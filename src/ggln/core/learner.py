@@ -201,8 +201,11 @@ class Learner:
         for epoch in range(course.epochs):
             orders = zip(seen, generators, strict=True)
             order = [random.permutation(some) if course.shuffle else some for some, random in orders]
-            pace = 1.0 - epoch / course.epochs if course.anneal else 1.0
-            yield Epoch([some[:length] for some in order], pace)
+            pace, fade = 1.0, 1.0
+            if course.anneal:
+                pace, left = 1.0 - epoch / course.epochs, course.epochs - epoch
+                fade = (left - 1.0) / left
+            yield Epoch([some[:length] for some in order], pace, fade)
 
     def _slow_down(self, pace: float) -> None:
         """Let all further learning go on at a fraction of the step.

@@ -1,0 +1,414 @@
+"""`GLNClassifier`: Bernoulli gated linear networks with scikit-learn manners."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from ggln import persistence
+from ggln.core import constants
+from ggln.core.build import Settings, bernoulli_settings
+from ggln.core.gating import SAMPLERS
+from ggln.core.learner import Course, Learner, Predictions
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_bad
+from ggln.regressors import find_splits
+
+FloatArray = NDArray[np.float64]
+Labels = NDArray[Any]
+
+
+class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
+    """Classification with probabilities, learnt online and without backpropagation.
+
+    Every neuron of a Bernoulli gated linear network predicts the class itself: a geometric mixture of the
+    probabilities below it, with weights that half-spaces of the input choose, learns its own convex problem.
+    With more than two classes, each has a network against all others; these share their gates.
+
+    Parameters
+    ----------
+    layer_sizes : sequence of int
+        Neurons in each layer.
+    context_dim : int or sequence of int, 0 to 16
+        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
+        networks in turn.
+    epochs : int
+        Passes of `fit` over its rows. `partial_fit` always makes one.
+    n_estimators : int
+        Networks with different gates, whose probabilities are averaged.
+    gating : {"tree", "sphere", "axis", "mixed", "pair"}
+        Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
+        one random feature each; half on the sphere and half on features; or from one random row to another,
+        which suits many correlated features such as pixels.
+    gating_bias : float or "data"
+        Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
+    learning_rate : float
+        Step of the online gradient descent.
+    step : {"normalised", "ogd"}
+        "normalised" divides the learning rate by the largest curvature that the neuron's loss can have, a
+        quarter of the squared length of its inputs; "ogd" takes it as it is.
+    decay : float or None
+        Rows after which the step falls as 1 / time: after t rows it is min(1, decay / t) of its length. None
+        leaves it as it is, which forgets what is long ago.
+    weight_range : (float, float)
+        Range of every weight.
+    min_probability : float
+        Probabilities, those of the base predictions and of every neuron, are kept in
+        [min_probability, 1 - min_probability].
+    aggregation : {"switching", "last"}
+        Predict with the switching mixture of all neurons, or with the last layer's first neuron.
+    anneal : bool
+        Whether the step shrinks to nothing over the epochs of `fit`.
+    standardize : bool
+        Standardise the features, in a stream with running statistics. They are the logits of the base
+        predictions.
+    shuffle : bool
+        Whether `fit` shuffles the rows, anew in each epoch.
+    random_state : None, int or RandomState
+        Seed of gates and shuffling.
+    n_jobs : None or int
+        Threads. The result does not depend on them.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array of shape (classes,)
+        The labels, sorted.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from ggln import GLNClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = GLNClassifier(random_state=0).fit(X[:400], y[:400])
+    >>> model.predict_proba(X[400:]).shape, bool(model.score(X[400:], y[400:]) > 0.95)
+    ((169, 2), True)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "layer_sizes": ["array-like"],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like"],
+        "epochs": [COUNTS],
+        "n_estimators": [COUNTS],
+        "gating": [StrOptions(set(SAMPLERS))],
+        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
+        "learning_rate": [RATE],
+        "step": [StrOptions({"normalised", "ogd"})],
+        "decay": [None, Interval(Real, 0, None, closed="neither")],
+        "weight_range": ["array-like"],
+        "min_probability": [Interval(Real, 1e-9, 0.5, closed="left")],
+        "aggregation": [StrOptions({"switching", "last"})],
+        "anneal": ["boolean"],
+        "standardize": ["boolean"],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        layer_sizes: Sequence[int] = (16, 16, 16),
+        context_dim: int | Sequence[int] = 4,
+        epochs: int = 20,
+        n_estimators: int = 4,
+        gating: str = "tree",
+        gating_bias: float | str = "data",
+        learning_rate: float = 0.2,
+        step: str = "normalised",
+        decay: float | None = None,
+        weight_range: tuple[float, float] = (-200.0, 200.0),
+        min_probability: float = 1e-3,
+        aggregation: str = "switching",
+        anneal: bool = True,
+        standardize: bool = True,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.layer_sizes = layer_sizes
+        self.context_dim = context_dim
+        self.epochs = epochs
+        self.n_estimators = n_estimators
+        self.gating = gating
+        self.gating_bias = gating_bias
+        self.learning_rate = learning_rate
+        self.step = step
+        self.decay = decay
+        self.weight_range = weight_range
+        self.min_probability = min_probability
+        self.aggregation = aggregation
+        self.anneal = anneal
+        self.standardize = standardize
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # Learning ------------------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn a table from scratch, whatever was learnt before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+        y : array-like of shape (n,)
+            Labels: numbers, strings or booleans.
+        """
+        self._check_parameters()
+        with self._unchanged_on_error():
+            rows, labels = self._check_table(X, y, reset=True)
+            classes = _check_classes(np.unique(labels), "y")
+            learner = self._new_learner(rows.shape[1], classes)
+            course = Course(self.epochs, self.shuffle, self.anneal)
+            steps = learner.rows_to_learn(rows.shape[0], course)
+            with self._threads() as threads, self._progress("learning", steps) as progress:
+                learner.fit(rows, _targets(labels, classes), course, threads, progress)
+        self.learner_, self.classes_ = learner, classes
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn rows once, in their order, going on from what is known.
+
+        It makes no difference how rows are cut into calls. The first call, where there was no `fit`, has to
+        name all `classes`: a stream's first rows may lack some.
+        """
+        self._stream(X, y, classes, record=False)
+        return self
+
+    def prequential(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> FloatArray:
+        """Learn rows as `partial_fit` does; return the probabilities each had before it was learnt."""
+        return self._stream(X, y, classes, record=True)
+
+    def learn_one(self, x: ArrayLike | Mapping[str, float], y: Any) -> Self:
+        """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
+        self._require_fitted("learn_one")
+        label = np.asarray([y])
+        _refuse_unknown(label, self.classes_)
+        self.learner_.learn_one(self._one(x), _targets(label, self.classes_))
+        return self
+
+    # Predicting ----------------------------------------------------------------------------------------
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Return the most probable class of each row; of equally probable ones, the first of `classes_`."""
+        return self._labels(self.predict_proba(X))
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the probability of each class, (n, classes), in the order of `classes_`."""
+        return _normalise(self._chances(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the logarithms of `predict_proba`: always finite, as no class is ever ruled out."""
+        return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Return the logit of each class against all others, (n, classes); (n,) for two classes."""
+        chances = self._chances(X)
+        logits = np.log(chances) - np.log1p(-chances)
+        return logits[:, 0] if logits.shape[1] == 1 else logits
+
+    def predict_proba_one(self, x: ArrayLike | Mapping[str, float]) -> dict[Any, float]:
+        """Return the probability of each class for a single row, with the least overhead."""
+        self._require_fitted("predict_proba_one")
+        chances, _ = self.learner_.moments_one(self._one(x))
+        return dict(zip(self.classes_.tolist(), _normalise(chances)[0].tolist(), strict=True))
+
+    def predict_one(self, x: ArrayLike | Mapping[str, float]) -> Any:
+        """Return the most probable class of a single row."""
+        chances = self.predict_proba_one(x)
+        return max(chances, key=chances.__getitem__)
+
+    # Saving --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
+        check_is_fitted(self)
+        parameters = self.get_params() | {"random_state": self.learner_.settings.seed}
+        if self.classes_.dtype.kind not in "biufUO" or not all(
+            isinstance(label, bool | int | float | str) for label in self.classes_.tolist()
+        ):
+            raise ValueError(
+                f"a model file holds labels that are numbers, strings or booleans, not {self.classes_!r}"
+            )
+        names = getattr(self, "feature_names_in_", None)
+        settings, arrays = self.learner_.state()
+        header = {
+            "estimator": type(self).__name__,
+            "parameters": parameters,
+            "feature_names": None if names is None else list(names),
+            "classes": self.classes_.tolist(),
+            "classes_type": self.classes_.dtype.str,
+            "learner": settings,
+        }
+        persistence.write(path, header, arrays)
+
+    @classmethod
+    def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
+        parameters = header["parameters"]
+        for name in ("layer_sizes", "weight_range", "context_dim"):
+            if isinstance(parameters[name], list):
+                parameters[name] = tuple(parameters[name])
+        model = cls(**parameters)
+        model.learner_ = Learner.from_state(header["learner"], arrays, find_splits, None)
+        model.n_features_in_ = model.learner_.settings.features
+        model.classes_ = np.array(header["classes"], dtype=header["classes_type"])
+        if header["feature_names"] is not None:
+            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        return model
+
+    # Checks --------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        self._check_network()
+
+    def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, Labels]:
+        """Return checked rows and labels to learn."""
+        rows = validate_data(self, X, reset=reset, **ROWS)
+        if y is None:
+            raise ValueError("this classifier requires y to be passed, but the target y is None")
+        labels: Labels = column_or_1d(y, warn=True)
+        check_consistent_length(rows, labels)
+        if labels.dtype.kind == "f":
+            refuse_bad("y", labels, None)
+        check_classification_targets(labels)
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        return rows, labels
+
+    def _require_fitted(self, method: str) -> None:
+        if not hasattr(self, "learner_"):
+            check_is_fitted(
+                self,
+                msg=f"{method} has to know the classes: call partial_fit(X, y, classes=...) or fit first",
+            )
+
+    def _stream(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, record: bool) -> FloatArray:
+        """Learn rows in their order; return the probabilities from before, if asked to `record`."""
+        begin = not hasattr(self, "learner_")
+        if begin:
+            self._check_parameters()
+        known = self._stream_classes(classes, begin)
+        chances = []
+        with self._unchanged_on_error():
+            rows, labels = self._check_table(X, y, reset=begin)
+            _refuse_unknown(labels, known)
+            learner = self._new_learner(rows.shape[1], known) if begin else self.learner_
+            learner.ensemble.require(rows.shape[0])
+            targets = _targets(labels, known)
+            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
+                # in parts, so that what was recorded of all neurons need not be kept
+                for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
+                    part = slice(start, start + constants.BLOCK_ROWS)
+                    found = learner.partial_fit(rows[part], targets[part], threads, record, progress)
+                    chances += [_mix(predictions) for predictions in found]
+        self.learner_, self.classes_ = learner, known
+        return _normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
+
+    def _stream_classes(self, classes: ArrayLike | None, begin: bool) -> Labels:
+        """Return the classes of a stream: those named at its beginning, and no others later."""
+        if begin:
+            if classes is None:
+                raise ValueError(
+                    "classes must be passed on the first call to partial_fit: all labels there can be"
+                )
+            return _check_classes(np.unique(np.asarray(classes)), "classes")
+        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()}, got "
+                f"{np.asarray(classes).tolist()}; the model is unchanged"
+            )
+        return self.classes_
+
+    # Small parts ---------------------------------------------------------------------------------------
+
+    def _chances(self, X: ArrayLike) -> FloatArray:
+        """Return each class's own probability against all others, [n, outputs]."""
+        rows = self._check_rows(X)
+        with self._threads() as threads:
+            return self.learner_.moments(rows, threads)[0]
+
+    def _labels(self, probabilities: FloatArray) -> Labels:
+        labels: Labels = self.classes_[probabilities.argmax(axis=1)]
+        return labels
+
+    def _new_learner(self, features: int, classes: Labels) -> Learner:
+        learner = Learner(self._settings(features, classes), find_splits)
+        self._check_initial_weight(learner.ensemble.shape.priors.min())
+        return learner
+
+    def _settings(self, features: int, classes: Labels) -> Settings:
+        return bernoulli_settings(
+            **self._shape(),
+            features=features,
+            outputs=1 if classes.size == 2 else classes.size,
+            seed=self._seed(),
+            n_estimators=self.n_estimators,
+            gating=self.gating,
+            gating_bias=self.gating_bias,
+            learning_rate=self.learning_rate,
+            step=self.step,
+            decay=self.decay,
+            min_probability=self.min_probability,
+            aggregation=self.aggregation,
+            standardize=bool(self.standardize),
+        )
+
+
+def _check_classes(classes: Labels, name: str) -> Labels:
+    """Return classes, or raise ValueError where they are not two or more."""
+    if classes.dtype.kind == "f":
+        refuse_bad(name, classes, None)
+    if classes.size < 2:
+        raise ValueError(
+            f"{name} must have at least two classes, got {classes.size} class: {classes.tolist()}"
+        )
+    return classes
+
+
+def _refuse_unknown(labels: Labels, known: Labels) -> None:
+    """Raise ValueError naming the labels that are not among the known classes, if there are any."""
+    unknown = np.setdiff1d(labels, known)
+    if unknown.size:
+        raise ValueError(
+            f"y has the labels {unknown.tolist()}, which are not among the classes {known.tolist()}: name "
+            "them all in the first call to partial_fit; the model is unchanged"
+        )
+
+
+def _targets(labels: Labels, classes: Labels) -> FloatArray:
+    """Return [n, classes] ones and zeros; of two classes [n, 1], one for the second."""
+    places = np.searchsorted(classes, labels)
+    if classes.size == 2:
+        return np.ascontiguousarray(places[:, None], dtype=np.float64)
+    return np.eye(classes.size)[places]
+
+
+def _normalise(chances: FloatArray) -> FloatArray:
+    """Return probabilities that sum to one, from those of each class against all others."""
+    if chances.shape[1] == 1:
+        return np.hstack([1.0 - chances, chances])
+    normalised: FloatArray = chances / chances.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def _mix(predictions: Predictions) -> FloatArray:
+    """Return each class's own probability, mixed over the neurons of all networks, [n, outputs]."""
+    logits, weights, _ = predictions.components
+    chances = np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
+    subscripts = "nek,nekd->nd" if weights.ndim == 3 else "ek,nekd->nd"
+    mixed: FloatArray = np.einsum(subscripts, weights, chances) / weights.shape[-2]
+    return mixed

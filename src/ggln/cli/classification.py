@@ -1,0 +1,59 @@
+"""Commands of `ggln reproduce` for the Bernoulli member of the family."""
+
+from typing import Annotated
+
+import typer
+
+from ggln.cli.datasets import DataDir
+from ggln.cli.reproduce import RESULTS, Output, Seed, Store, Workers, chosen, store_folder
+from ggln.cli.show import keep, new_console, print_table
+
+app = typer.Typer()
+
+
+@app.command("mnist-classifier")
+def mnist_classifier(
+    variants: Annotated[
+        str, typer.Option(help="Names of variants, separated by commas; all by default.")
+    ] = "",
+    rows: Annotated[int | None, typer.Option(min=100, help="Images to learn; all by default.")] = None,
+    seed: Seed = 0,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """MNIST in a single pass, each digit against all others; the variant is chosen on training images.
+
+    Example: ggln reproduce mnist-classifier --variants deskewed --rows 5000
+    """
+    from ggln.experiments import mnist_classifier as experiment
+    from ggln.plots import mnist_classifier as picture
+
+    names = chosen(variants, tuple(experiment.VARIANTS))
+    results = experiment.run(names, rows, seed, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    print_table(console, "Accuracy after one pass over MNIST, %", *experiment.table(results), {})
+    keep(console, results, output, "mnist-classifier", picture.draw)
+
+
+@app.command()
+def classification(
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
+    repeats: Annotated[int, typer.Option(min=1, help="Times that the rows are cut into folds.")] = 2,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """The classifier's defaults on the tables that ship with scikit-learn, beside its classifiers.
+
+    Example: ggln reproduce classification --repeats 1
+    """
+    from ggln.experiments import classification as experiment
+    from ggln.plots import classification as picture
+
+    results = experiment.run(folds, repeats, store_folder(store, output), n_jobs)
+    console = new_console()
+    for score, title in experiment.TITLES.items():
+        print_table(console, title, *experiment.table(results, score), {})
+    keep(console, results, output, "classification", picture.draw)

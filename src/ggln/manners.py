@@ -1,0 +1,172 @@
+"""Manners that all estimators share: what they take, what they refuse and how they say it, and progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ggln.conversion import naming_text
+from ggln.core import constants
+from ggln.core.scaling import within
+from ggln.core.threads import Threads
+
+FloatArray = NDArray[np.float64]
+RATE = Interval(Real, 0, 1e9, closed="right")
+
+ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
+"""How rows are brought into the core. The order in memory is the order of summation: in another one, a data
+frame would give other last bits than an array. What is not finite is looked for here, to say where."""
+
+COUNTS = Interval(Integral, 1, None, closed="left")
+JOBS = [None, Interval(Integral, None, -1, closed="right"), COUNTS]
+
+
+class Manners:
+    """What an estimator with the parameters and attributes below is given."""
+
+    layer_sizes: Sequence[int]
+    context_dim: int | Sequence[int]
+    weight_range: tuple[float, float]
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    verbose: int
+    n_features_in_: int
+
+    # Checks --------------------------------------------------------------------------------------------
+
+    def _check_network(self) -> None:
+        """Refuse parameters of the network that scikit-learn's declared ranges cannot."""
+        sizes = list(self.layer_sizes)
+        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
+            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+        dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
+        if not dims or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
+            raise ValueError(
+                f"context_dim must be one or several integers from 0 to {most}, got {self.context_dim!r}"
+            )
+        bounds = list(self.weight_range)
+        if len(bounds) != 2 or not all(isinstance(bound, Real) and abs(bound) <= 1e9 for bound in bounds):
+            raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
+        if not bounds[0] < bounds[1] or bounds[1] < 1.0:
+            raise ValueError(f"weight_range must be (low, high) with high >= 1, got {self.weight_range!r}")
+
+    def _check_initial_weight(self, least: float) -> None:
+        """Refuse a range of weights that the initial ones, of which `least` is the least, are not in."""
+        if not self.weight_range[0] < least:
+            raise ValueError(
+                f"weight_range must begin below the initial weight 1 / inputs, here {least:.3g}, "
+                f"got {self.weight_range!r}"
+            )
+
+    def _check_rows(self, X: ArrayLike) -> FloatArray:
+        """Return checked rows to predict."""
+        check_is_fitted(self)
+        with naming_text(X=X):
+            rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        return rows
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Take back what scikit-learn noted about the features, if anything goes wrong within."""
+        before = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
+        try:
+            yield
+        except BaseException:
+            for name in [name for name in vars(self) if name.endswith("_in_")]:
+                delattr(self, name)
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
+
+    def _one(self, x: Any) -> FloatArray:
+        """Return a single row, checked, as an array of shape (1, features)."""
+        if hasattr(x, "to_dict") and hasattr(self, "feature_names_in_"):
+            x = x.to_dict()  # a row of a data frame is read by name, too
+        if isinstance(x, Mapping):
+            x = self._ordered(x)
+        row = np.array(x, np.float64, ndmin=2)
+        if row.shape != (1, self.n_features_in_):
+            raise ValueError(
+                f"x has shape {np.shape(x)}, but this model expects a 1-D array of "
+                f"{self.n_features_in_} features"
+            )
+        if not within(row, constants.MAX_MAGNITUDE):
+            refuse_bad("x", row, getattr(self, "feature_names_in_", None))
+        return row
+
+    def _ordered(self, x: Mapping[str, float]) -> list[float]:
+        """Return a dict's values in the order of the features."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            raise ValueError("x is a dict, but this model was fitted without feature names: give a 1-D array")
+        missing, unknown = [n for n in names if n not in x], [n for n in x if n not in set(names)]
+        if missing or unknown:
+            lacks = [f"lacks the features {missing}"] if missing else []
+            has = [f"has the unknown features {unknown}"] if unknown else []
+            raise ValueError("x " + " and ".join(lacks + has))
+        return [x[name] for name in names]
+
+    # Small parts ---------------------------------------------------------------------------------------
+
+    def _context_dims(self) -> tuple[int, ...]:
+        """Return the context dimensions that the networks have in turn."""
+        if isinstance(self.context_dim, Sequence | np.ndarray):
+            return tuple(dim.item() if isinstance(dim, np.generic) else dim for dim in self.context_dim)
+        return (int(self.context_dim),)
+
+    def _shape(self) -> dict[str, Any]:
+        """Return layers, contexts and range of the weights, as the core's settings have them."""
+        dims = self._context_dims()
+        return {
+            "layer_sizes": tuple(int(size) for size in self.layer_sizes),
+            "weight_range": tuple(float(bound) for bound in self.weight_range),
+            "context_dim": max(dims),
+            "context_dims": dims if len(dims) > 1 else (),
+        }
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _threads(self) -> Threads:
+        return Threads(joblib.effective_n_jobs(self.n_jobs))
+
+    @contextmanager
+    def _progress(self, what: str, steps: int) -> Iterator[Callable[[int], object]]:
+        """Give a function that is told how many steps were done, and shows them if `verbose`."""
+        if not self.verbose:
+            yield lambda _: None
+            return
+        from rich.progress import Progress
+
+        with Progress() as bar:
+            task = bar.add_task(what, total=steps)
+            yield lambda done: bar.advance(task, done)
+
+
+def refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:
+    """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one."""
+    bad = ~(np.abs(values) <= constants.MAX_MAGNITUDE)
+    if not bad.any():
+        return
+    place = np.argwhere(bad)[0]
+    value = values[tuple(place)]
+    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}, which is too large"
+    where = f"row {place[0]}"
+    if place.size > 1:
+        where += f", column {place[1]}" + ("" if feature_names is None else f" ({feature_names[place[1]]!r})")
+    raise ValueError(
+        f"Input {name} contains {what}: {where}. Values must be finite numbers, at most "
+        f"{constants.MAX_MAGNITUDE:g} in size; the model is unchanged"
+    )
