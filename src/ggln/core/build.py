@@ -17,11 +17,12 @@ from ggln.core.isotropic import Isotropic
 from ggln.core.network import Rules, make_shape
 from ggln.core.neuron import Limits, Step
 from ggln.core.projection import Clip, Exact, LogBarrier
+from ggln.core.regression import empty_joint_base
 from ggln.core.univariate import Univariate
 
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
-BASE_MODELS = ("none", "feature", "coordinate", "blr")
+BASE_MODELS = ("none", "feature", "coordinate", "blr", "linear")
 GATES, ORDER, FOLDS = 0, 1, 2  # streams of random numbers: for drawing gates, shuffling rows, cutting folds
 
 
@@ -85,6 +86,12 @@ class Settings:
         return np.random.default_rng([self.seed, network, purpose])
 
 
+def settings_from(values: dict[str, Any]) -> Settings:
+    """Return the settings whose fields were kept as plain values."""
+    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "weight_range", "context_dims")}
+    return Settings(**{**values, **tuples, "dtype": np.dtype(values["dtype"]).type})
+
+
 def make_rules(settings: Settings) -> Rules:
     """Choose the kinds of neuron and projection, and give all numbers the weights' type."""
     number = settings.dtype
@@ -121,9 +128,11 @@ def make_base(settings: Settings) -> tuple[Any, int]:
     precision = None if variance is None else 1 / variance
     if settings.base_model == "none":
         return NoBase(limit), 0
+    size = settings.n_estimators, settings.features, settings.outputs
     if settings.base_model == "blr":
-        networks, features, outputs = settings.n_estimators, settings.features, settings.outputs
-        return empty_linear_base(networks, features, outputs, limit, precision), features
+        return empty_linear_base(*size, limit, precision), settings.features
+    if settings.base_model == "linear":
+        return empty_joint_base(*size, limit, settings.min_variance, 1 / variance), settings.features + 1
     if settings.base_model == "coordinate":
         return CoordinateBase(limit, precision), settings.features
     inputs = settings.features + settings.regressors

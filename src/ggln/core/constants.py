@@ -62,6 +62,8 @@ STEP_CAP = 0.2
 cannot overshoot; 0.1 to 0.3 measured best."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
+JOINT_PRIOR_ROWS = 1.0
+"""The joint regression's noise starts as if so many rows had shown a variance of 1, that of the targets."""
 GATE_ROWS = 1024
 """Rows, spread evenly over those seen, that offsets of gates are drawn from: enough for a threshold, and
 drawing them costs little beside learning."""
