@@ -1,0 +1,1 @@
+"""Contextual bandits: policies, environments to try them on, and a simulator."""
