@@ -6,7 +6,7 @@ these are learnt again. In between, and afterwards, scales stand still: a policy
 rewards, and units that followed them would devalue what arms learnt that are played no more.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from ggln.core import constants
 from ggln.core.arms import Arms, Forecast
 from ggln.core.build import Settings, draw_gates, settings_from
+from ggln.core.ensemble import blocks
 from ggln.core.gating import Gates
 from ggln.core.scaling import Scaler
+from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
 
@@ -69,7 +71,7 @@ class ArmLearner:
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def learn(self, decisions: Decisions) -> None:
+    def learn(self, decisions: Decisions, threads: Threads) -> None:
         """Learn decisions in their order. It makes no difference how they are cut into calls."""
         start, rows = 0, decisions.arms.size
         while start < rows:
@@ -77,27 +79,21 @@ class ArmLearner:
             if self.warming:
                 stop = min(stop, start + (1 << self.rows.bit_length()) - self.rows)
             some = decisions.cut(start, stop)
-            self._learn(some)
-            self._seen(some)
+            self._learn(some, threads)
+            self._seen(some, threads)
             start = stop
 
-    def _learn(self, decisions: Decisions) -> None:
-        """Let each arm learn its own part of a block."""
+    def _learn(self, decisions: Decisions, threads: Threads) -> None:
+        """Learn a block with the scales as they are."""
         side = self.inputs.transform(decisions.contexts)
         goals = self.targets.transform(decisions.rewards).astype(self.settings.dtype)
-        if decisions.arms.size == 1:
-            self.arms.learn(int(decisions.arms[0]), side, goals, float(decisions.paces[0]))
+        if decisions.arms.size > 1 and (decisions.paces == 1.0).all():
+            self.arms.learn(decisions.arms, side, goals, threads)
             return
-        for arm in np.unique(decisions.arms):
-            own = np.flatnonzero(decisions.arms == arm)
-            if (decisions.paces[own] == 1.0).all():
-                self.arms.learn(int(arm), side[own], goals[own])
-                continue
-            for t in own:
-                pace = float(decisions.paces[t])
-                self.arms.learn(int(arm), side[t : t + 1], goals[t : t + 1], pace)
+        for t, (arm, pace) in enumerate(zip(decisions.arms.tolist(), decisions.paces.tolist(), strict=True)):
+            self.arms.learn_one(arm, side[t : t + 1], goals[t : t + 1], pace)
 
-    def _seen(self, decisions: Decisions) -> None:
+    def _seen(self, decisions: Decisions, threads: Threads) -> None:
         """Count decisions; draw the networks afresh when their number is a power of two."""
         due = 1 << self.rows.bit_length()
         self.rows += decisions.arms.size
@@ -106,11 +102,11 @@ class ArmLearner:
         self.first = self.first.join(decisions)
         if self.rows < due:
             return
-        self._draw()
+        self._draw(threads)
         if self.rows >= constants.WARMUP_ROWS:
             self.first, self.warming = self.first.cut(0, 0), False
 
-    def _draw(self) -> None:
+    def _draw(self, threads: Threads) -> None:
         """Draw scales and gates from the decisions kept, and learn these again."""
         if self.first.arms.size == 0:
             return
@@ -119,13 +115,17 @@ class ArmLearner:
             self.targets.fit(self.first.rewards)
         side = self.inputs.transform(self.first.contexts)
         self.arms = Arms(self.settings, draw_gates(self.settings, side), self.arms.arms)
-        self._learn(self.first)
+        self._learn(self.first, threads)
 
     # Predicting ----------------------------------------------------------------------------------------
 
     def forecast(self, contexts: FloatArray) -> Forecast:
         """Return what all arms predict for contexts [n, d], in standardised units."""
-        return self.arms.forecast(self.inputs.transform(contexts))
+        side = self.inputs.transform(contexts)
+        if side.shape[0] == 1:
+            return self.arms.forecast(side)
+        parts = [self.arms.forecast(side[slice(*cut)]) for cut in blocks(side.shape[0], constants.BLOCK_ROWS)]
+        return Forecast(*(np.concatenate(values, axis=1) for values in zip(*parts, strict=True)))
 
     def units(self) -> tuple[float, float]:
         """Return shift and scale of rewards: what standardised ones are moved to and multiplied by."""

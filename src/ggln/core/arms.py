@@ -18,6 +18,7 @@ from ggln.core.gating import Gates, contexts
 from ggln.core.jit import Specialized, exact_kernel, fast_kernel
 from ggln.core.network import Block, Work, infer_span, learn_span, start_block
 from ggln.core.regression import JointBase, leverage
+from ggln.core.threads import Threads
 
 PER_NETWORK = ("counts", "targets", "features", "products", "triangle", "coefficients", "noise")
 """Arrays of base models whose first axis is the network."""
@@ -130,30 +131,53 @@ class Arms:
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def learn(self, arm: int, side: FloatArray, goals: NDArray[Any], pace: float = 1.0) -> None:
-        """Let one arm learn contexts [n, d] and rewards [n, 1] in their order, at a multiple of the step."""
-        table, networks = self.table, self.settings.n_estimators
-        rules = table.rules if pace == 1.0 else table.rules._replace(step=table.rules.step.times(pace))
-        found, _, columns, work = self._room(side.shape[0])
+    def learn_one(self, arm: int, side: FloatArray, goals: NDArray[Any], pace: float) -> None:
+        """Let an arm learn one context [1, d] and reward [1, 1], at a multiple of the step."""
+        found, _, columns, work = self._room(1)
         self._kernels.call(contexts, (self.gates, side, columns, 0, self.group, found))
-        table.claim_contexts([(found, arm * self.group)])
-        self._count(found)
-        part = table.whole(columns.size)
-        for m in range(networks):
-            e, block = arm * networks + m, Block(found[m * table.neurons : (m + 1) * table.neurons], columns)
-            self._kernels.call(start_block, (table.base, e, side, columns, goals, True, work))
-            network = rules, table.shape, table.pool, block, goals, work
-            state = table.weights[e], int(self.plays[arm]) + 1, table.no_history
-            self._kernels.call(learn_span, (*network, *state, part))
-        self.plays[arm] += side.shape[0]
+        self._claim(arm, found)
+        self._learn(arm, found, side, goals, pace, work)
+        self.plays[arm] += 1
 
-    def _count(self, slots: Slots) -> None:
-        """Count a visit to each row of weights; the pool may have grown."""
+    def learn(
+        self, arms: NDArray[np.int64], side: FloatArray, goals: NDArray[Any], threads: Threads
+    ) -> None:
+        """Learn contexts [n, d] and rewards [n, 1] of the `arms` [n] in their order, arms side by side."""
+        tasks, counts = [], np.bincount(arms, minlength=self.arms)
+        for arm in np.flatnonzero(counts).tolist():
+            own = np.flatnonzero(arms == arm)
+            found = np.empty((self.group, own.size), constants.SLOT)
+            contexts(self.gates, side, own, 0, self.group, found)
+            self._claim(arm, found)
+            tasks.append((arm, found, side[own], goals[own]))
+
+        def run(arm: int, found: Slots, side: FloatArray, goals: NDArray[Any]) -> None:
+            self._learn(arm, found, side, goals, 1.0, self.table.new_work(side.shape[0]))
+
+        threads.run([(run, task) for task in tasks])
+        self.plays += counts
+
+    def _claim(self, arm: int, found: Slots) -> None:
+        """Turn contexts into slots # OUT, and count a visit to each row of weights."""
+        self.table.claim_contexts([(found, arm * self.group)])
         if self.visits.size * constants.LANES < self.table.pool.size:
             grown = np.zeros(self.table.pool.size // constants.LANES, np.int64)
             grown[: self.visits.size] = self.visits
             self.visits = grown
-        self._kernels.call(visit, (self.visits, slots))
+        self._kernels.call(visit, (self.visits, found))
+
+    def _learn(
+        self, arm: int, slots: Slots, side: FloatArray, goals: NDArray[Any], pace: float, work: Work
+    ) -> None:
+        """Let an arm's networks learn rows whose rows of weights are known."""
+        table, networks, columns = self.table, self.settings.n_estimators, np.arange(side.shape[0])
+        rules = table.rules if pace == 1.0 else table.rules._replace(step=table.rules.step.times(pace))
+        for m in range(networks):
+            e, own = arm * networks + m, slots[m * table.neurons : (m + 1) * table.neurons]
+            self._kernels.call(start_block, (table.base, e, side, columns, goals, True, work))
+            network = rules, table.shape, table.pool, Block(own, columns), goals, work
+            state = table.weights[e], int(self.plays[arm]) + 1, table.no_history
+            self._kernels.call(learn_span, (*network, *state, table.whole(columns.size)))
 
     # Predicting ----------------------------------------------------------------------------------------
 
