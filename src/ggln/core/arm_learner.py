@@ -117,6 +117,11 @@ class ArmLearner:
         self.arms = Arms(self.settings, draw_gates(self.settings, side), self.arms.arms)
         self._learn(self.first, threads)
 
+    @property
+    def plays(self) -> NDArray[np.int64]:
+        """Return how often each arm was played."""
+        return self.arms.plays
+
     # Predicting ----------------------------------------------------------------------------------------
 
     def forecast(self, contexts: FloatArray) -> Forecast:
