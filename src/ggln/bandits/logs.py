@@ -33,7 +33,9 @@ def sized(name: str, values: Sequence[Any], count: int) -> list[Any]:
     """Return a list of as many values as there are contexts."""
     found = list(values) if np.ndim(values) == 1 else []
     if len(found) != count:
-        raise ValueError(f"{name} must be a sequence of {count} values, one for each context, got shape {np.shape(values)}")
+        raise ValueError(
+            f"{name} must be a sequence of {count} values, one for each context, got shape {np.shape(values)}"
+        )
     return found
 
 
@@ -66,6 +68,8 @@ def weights(propensities: FloatArray, arms: int) -> FloatArray:
 def check_range(span: Any) -> None:
     """Raise ValueError unless `span` is (low, high)."""
     bounds = list(span)
-    good = len(bounds) == 2 and all(isinstance(b, int | float | np.number) and abs(b) <= 1e100 for b in bounds)
+    good = len(bounds) == 2 and all(
+        isinstance(b, int | float | np.number) and abs(b) <= 1e100 for b in bounds
+    )
     if not good or not bounds[0] < bounds[1]:
         raise ValueError(f"reward_range must be (low, high) with low < high, or None, got {span!r}")

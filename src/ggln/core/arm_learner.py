@@ -53,16 +53,18 @@ class ArmLearner:
         What is mapped to [0, 1]; None standardises rewards.
     """
 
-    def __init__(
-        self, settings: Settings, arms: int, reward_range: tuple[float, float] | None
-    ) -> None:
+    def __init__(self, settings: Settings, arms: int, reward_range: tuple[float, float] | None) -> None:
         self.settings, self.reward_range = settings, reward_range
         limit = constants.TARGET_LIMIT * settings.bias_range
         self.inputs = Scaler(settings.features, constants.INPUT_LIMIT, bool(settings.standardize))
         self.targets = Scaler(1, limit, True)
         if reward_range is not None:
             low, high = reward_range
-            self.targets.state[:, 0] = 1.0, low, (high - low) ** 2  # a mean of `low`, a deviation of high - low
+            self.targets.state[:, 0] = (
+                1.0,
+                low,
+                (high - low) ** 2,
+            )  # a mean of `low`, a deviation of high - low
         nothing = np.empty((0, settings.features))
         self.arms = Arms(settings, draw_gates(settings, nothing), arms)
         self.rows = 0

@@ -82,9 +82,7 @@ def infer_arms(
             e = arm * networks + m
             start_block(base, e, side, columns, work.unknown, False, work)
             block = Block(slots[m * size : (m + 1) * size], columns)
-            infer_span(
-                rules, shape, pool, block, work, weights[e], 1.0, forecast[0, arm], forecast[1, arm]
-            )
+            infer_span(rules, shape, pool, block, work, weights[e], 1.0, forecast[0, arm], forecast[1, arm])
 
 
 @exact_kernel
@@ -139,9 +137,7 @@ class Arms:
         self._learn(arm, found, side, goals, pace, work)
         self.plays[arm] += 1
 
-    def learn(
-        self, arms: NDArray[np.int64], side: FloatArray, goals: NDArray[Any], threads: Threads
-    ) -> None:
+    def learn(self, arms: NDArray[np.int64], side: FloatArray, goals: NDArray[Any], threads: Threads) -> None:
         """Learn contexts [n, d] and rewards [n, 1] of the `arms` [n] in their order, arms side by side."""
         tasks, counts = [], np.bincount(arms, minlength=self.arms)
         for arm in np.flatnonzero(counts).tolist():
