@@ -56,6 +56,9 @@ BIAS_LEAK = 1e-2
 """Precision of an anisotropic bias across its direction, as a fraction of that along it: small enough
 for the directions to be nearly independent, large enough to keep the matrix well conditioned."""
 
+BIAS_LOGIT = 1.0
+"""The bias input of a Bernoulli neuron: of the size that standardised features have."""
+
 # Learning ----------------------------------------------------------------------------------------------
 STEP_CAP = 0.2
 """kappa of the capped step min(eta, kappa / trace(Hessian)). Below 2 a step on the local quadratic model

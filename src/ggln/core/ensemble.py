@@ -18,6 +18,7 @@ from ggln.core.network import (
     FIRST,
     HOT,
     HOT_STRIDE,
+    LENGTH,
     NEURONS,
     SEND,
     SIZE,
@@ -82,6 +83,8 @@ class Ensemble:
         How many Gaussians the base model provides.
     switching
         Whether the output is the switching mixture; otherwise it is the last layer's first neuron.
+    decay
+        Rows after which the step of Bernoulli neurons falls as 1 / time.
     """
 
     def __init__(
@@ -93,9 +96,11 @@ class Ensemble:
         networks: int,
         base_inputs: int,
         switching: bool,
+        decay: float = np.inf,
     ) -> None:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
         self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
+        self.decay = decay
         self.neurons = int(shape.table[:, SIZE].sum())
         lengths = self.row_lengths()
         contexts_each = 2 ** gates.codes.shape[1]
@@ -119,7 +124,8 @@ class Ensemble:
 
     def row_lengths(self) -> NDArray[np.int64]:
         """Return the slots that one row of weights takes, for each layer."""
-        return (self.shape.table[:, STRIDE] + self.shape.table[:, HOT_STRIDE]) // constants.LANES
+        lengths: NDArray[np.int64] = self.shape.table[:, LENGTH] // constants.LANES
+        return lengths
 
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
@@ -240,6 +246,7 @@ class Ensemble:
         def run(e: int, workers: Threads) -> None:
             block, goals = Block(slots[e], columns[e]), targets[rows[e]]
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
+            self._set_paces(works[e], size)
             networks = (self.rules, self.shape, self.pool, block, goals, works[e])
             arguments = (*networks, self.weights[e], self.time, histories[e])
             for parts in self._parts(size, workers.count):
@@ -256,6 +263,12 @@ class Ensemble:
         outputs = np.stack([work.outputs[:size] for work in works], axis=1)
         weights = np.stack(histories, axis=1) if self.moving else self.weights
         return Components(outputs, weights * self.shares[:, None], self.spreads.copy())
+
+    def _set_paces(self, work: Work, rows: int) -> None:
+        """Set the factors on the step # OUT work of the next rows, by how many were learnt before each."""
+        if self.decay < np.inf:
+            times = np.arange(self.time, self.time + rows)
+            work.messages.paces[:rows] = np.minimum(1.0, self.decay / times)
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
@@ -298,6 +311,7 @@ class Ensemble:
         part = self.whole(1)
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
+            self._set_paces(work, 1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules, self.shape, self.pool, block, target, work)
             kernels.call(learn_span, (*networks, self.weights[e], self.time, self.no_history, part))
@@ -337,13 +351,18 @@ class Ensemble:
         return means, 1.0 / work.precisions[0].astype(np.float64)
 
     def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
-        """Return the weights [neurons, inputs] that one row selects, layer by layer."""
+        """Return the weights [neurons, inputs] that one row selects, layer by layer.
+
+        Of neurons with weights for each class, those of one class after the other.
+        """
         first, slots = network * self.neurons, np.empty((self.neurons, 1), constants.SLOT)
         contexts(self.gates, side, ROW, first, first + self.neurons, slots)
         find_rows(self.index, slots, first)
         found = []
         for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
             used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
+            copies = np.arange(0, row[LENGTH], row[STRIDE] + row[HOT_STRIDE])
+            used = (copies[:, None] + used).ravel()
             starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].astype(np.intp) * constants.LANES
             found.append(np.float64(prior) + self.pool[starts + used].astype(np.float64))
         return found
