@@ -1,7 +1,7 @@
 """How a policy weighs what an arm is expected to pay against how little is known of it.
 
-All rules read what inference has found: means, predictive variances and pseudo-counts. With N the pseudo-count of an
-arm in a context, t the decisions so far, and c a weight:
+All rules read what inference has found: means, predictive variances and pseudo-counts. With N the
+pseudo-count of an arm in a context, t the decisions so far, and c a weight:
 
 =============  ==========================================================
 "bonus"        mean + c sqrt(log t / N), the paper's
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ggln.core.arms import Forecast
+from ggln.core.arm_learner import Forecast
 
 FloatArray = NDArray[np.float64]
 Rule = Callable[[Forecast, FloatArray, int, float, Generator], FloatArray]
@@ -26,12 +26,14 @@ Rule = Callable[[Forecast, FloatArray, int, float, Generator], FloatArray]
 
 def bonus(forecast: Forecast, counts: FloatArray, time: int, weight: float, _: Generator) -> FloatArray:
     """Mean + c sqrt(log t / N) (Appendix F.1 of the paper, after Sezener et al., 2020)."""
-    return forecast.mean + weight * np.sqrt(np.log(time) / counts)
+    scores: FloatArray = forecast.mean + weight * np.sqrt(np.log(time) / counts)
+    return scores
 
 
 def ucb(forecast: Forecast, counts: FloatArray, time: int, weight: float, _: Generator) -> FloatArray:
     """Mean + c s sqrt(log t / N): the bonus in units of the reward's own deviation."""
-    return forecast.mean + weight * np.sqrt(forecast.variance * np.log(time) / counts)
+    scores: FloatArray = forecast.mean + weight * np.sqrt(forecast.variance * np.log(time) / counts)
+    return scores
 
 
 def thompson(forecast: Forecast, counts: FloatArray, _: int, weight: float, random: Generator) -> FloatArray:
@@ -53,15 +55,3 @@ COUNTS: dict[str, Callable[[Forecast], FloatArray]] = {
     "leverage": lambda forecast: 1.0 / forecast.leverage,
 }
 """Pseudo-counts: of the gates, averaged or as a soft minimum, or the joint regression's."""
-
-
-def choose(scores: FloatArray, counts: FloatArray, random: Generator) -> int:
-    """Return the arm with the highest score; one of those with a count of 0, if there are any.
-
-    scores, counts: [A]. Unknown arms are drawn at random: decisions whose rewards are still to come then
-    do not all fall on the same one.
-    """
-    unknown = np.flatnonzero(counts <= 0.0)
-    if unknown.size:
-        return int(random.choice(unknown))
-    return int(np.argmax(scores))

@@ -10,8 +10,8 @@ from ggln.core import constants
 
 FloatArray = NDArray[np.float64]
 HEAVIEST = 5.0
-"""An inverse propensity multiplies a step by at most this: 5 times the capped step's kappa is 1, half of what a
-quadratic model allows, and a rare decision must not outweigh all others."""
+"""An inverse propensity multiplies a step by at most this: 5 times the capped step's kappa is 1, half of what
+a quadratic model allows, and a rare decision must not outweigh all others."""
 
 
 def refuse_bad(name: str, values: FloatArray) -> None:
@@ -24,8 +24,8 @@ def refuse_bad(name: str, values: FloatArray) -> None:
     what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}, which is too large"
     where = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), place, strict=False))
     raise ValueError(
-        f"{name} contain {what}: {where}. Numbers must be finite, at most {constants.MAX_MAGNITUDE:g} in size; "
-        "the policy is unchanged"
+        f"{name} contains {what}: {where}. Numbers must be finite, at most {constants.MAX_MAGNITUDE:g} in "
+        "size; the policy is unchanged"
     )
 
 
@@ -65,11 +65,19 @@ def weights(propensities: FloatArray, arms: int) -> FloatArray:
     return np.clip(1.0 / (arms * propensities), 1.0 / HEAVIEST, HEAVIEST)
 
 
-def check_range(span: Any) -> None:
-    """Raise ValueError unless `span` is (low, high)."""
-    bounds = list(span)
-    good = len(bounds) == 2 and all(
-        isinstance(b, int | float | np.number) and abs(b) <= 1e100 for b in bounds
-    )
-    if not good or not bounds[0] < bounds[1]:
+def check_range(span: Any) -> tuple[float, float]:
+    """Return (low, high), or raise ValueError where that is not what `span` is."""
+    bounds = np.array(span, np.float64) if np.shape(span) == (2,) else np.full(2, np.nan)
+    if not (np.abs(bounds) <= constants.MAX_MAGNITUDE).all() or not bounds[0] < bounds[1]:
         raise ValueError(f"reward_range must be (low, high) with low < high, or None, got {span!r}")
+    return float(bounds[0]), float(bounds[1])
+
+
+def refuse_outside(rewards: FloatArray, low: float, high: float, kind: str) -> None:
+    """Raise ValueError naming the first reward outside its range."""
+    outside = ~((rewards >= low) & (rewards <= high))
+    if outside.any():
+        raise ValueError(
+            f"with reward={kind!r}, rewards must be in [{low:g}, {high:g}], got {rewards[outside][0]:g}; "
+            'the policy is unchanged. reward="gaussian" takes any number'
+        )

@@ -1,13 +1,13 @@
 """What a policy would earn, estimated from decisions that another one made.
 
-The log holds, for each decision, the context x, the arm a that was played, what it paid r, and the probability p
-with which it was played there. A new policy plays π(x); q(x, a) is what its model expects.
+The log holds, for each decision, the context x, the arm a that was played, what it paid r, and the
+probability p with which it was played there. A new policy plays π(x); q(x, a) is what its model expects.
 
 * direct: mean of q(x, π(x)). No variance from p, but as wrong as the model.
 * ips: mean of r [a = π(x)] / p, inverse propensity scoring. Right on average if all p are right, and noisy.
 * snips: the same, divided by the mean of [a = π(x)] / p, which would be 1. Less noise, little bias.
-* doubly robust: direct + mean of (r - q(x, a)) [a = π(x)] / p. Right on average if p is, with only the model's
-  errors left to make noise.
+* doubly robust: direct + mean of (r - q(x, a)) [a = π(x)] / p. Right on average if p is, and only the
+  model's errors are left to make noise.
 """
 
 from typing import NamedTuple

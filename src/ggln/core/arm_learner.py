@@ -1,7 +1,7 @@
 """Arms in the user's units: contexts and rewards are standardised, gates are drawn from the first contexts.
 
-As a stream's learner does, it starts without knowing any scale: whenever the number of decisions learnt reaches
-a power of two up to `constants.WARMUP_ROWS`, scales and gates are drawn afresh from all decisions so far and
+As a stream's learner does, it starts without knowing any scale: whenever the number of decisions learnt is a
+power of two up to `constants.WARMUP_ROWS`, scales and gates are drawn afresh from all decisions so far and
 these are learnt again. In between, and afterwards, scales stand still: a policy that gets better sees other
 rewards, and units that followed them would devalue what arms learnt that are played no more.
 """
@@ -13,14 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.arms import Arms, Forecast
+from ggln.core.arms import Arms
 from ggln.core.build import Settings, draw_gates, settings_from
 from ggln.core.ensemble import blocks
 from ggln.core.gating import Gates
+from ggln.core.rewards import BernoulliRewards, GaussianRewards, Rewards, TreeRewards
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
+
+
+class Forecast(NamedTuple):
+    """What is known of each arm in some contexts, in the units of the networks."""
+
+    mean: FloatArray  # [A, n]  expected reward
+    variance: FloatArray  # [A, n]  of the reward
+    visits: FloatArray  # [A, n]  as in `arms.Findings`
+    soft_visits: FloatArray  # [A, n]
+    leverage: FloatArray  # [A, n]
 
 
 class Decisions(NamedTuple):
@@ -32,12 +43,26 @@ class Decisions(NamedTuple):
     paces: FloatArray  # [n]  factors on the step
 
     def cut(self, start: int, stop: int) -> "Decisions":
+        """Return some of them, by position."""
+        return self.take(slice(start, stop))
+
+    def take(self, which: Any) -> "Decisions":
         """Return some of them."""
-        return Decisions(*(array[start:stop] for array in self))
+        return Decisions(self.contexts[which], self.arms[which], self.rewards[which], self.paces[which])
 
     def join(self, others: "Decisions") -> "Decisions":
         """Return these and then the others."""
-        return Decisions(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
+        joined: Any = (np.concatenate(pair) for pair in zip(self, others, strict=True))
+        return Decisions(*joined)
+
+
+def rewards_of(settings: Settings) -> Rewards:
+    """Return the kind of reward that networks are made for."""
+    if settings.family == "gaussian":
+        return GaussianRewards(settings.min_variance)
+    if settings.outputs == 1:
+        return BernoulliRewards(settings.min_variance)
+    return TreeRewards((settings.outputs + 1).bit_length() - 1)
 
 
 class ArmLearner:
@@ -46,7 +71,7 @@ class ArmLearner:
     Parameters
     ----------
     settings
-        Of one arm's networks.
+        Of one arm's networks. Bernoulli networks with several outputs are for a tree of rewards.
     arms
         How many arms.
     reward_range
@@ -54,17 +79,14 @@ class ArmLearner:
     """
 
     def __init__(self, settings: Settings, arms: int, reward_range: tuple[float, float] | None) -> None:
-        self.settings, self.reward_range = settings, reward_range
+        self.settings, self.reward_range, self.kind = settings, reward_range, rewards_of(settings)
         limit = constants.TARGET_LIMIT * settings.bias_range
         self.inputs = Scaler(settings.features, constants.INPUT_LIMIT, bool(settings.standardize))
         self.targets = Scaler(1, limit, True)
         if reward_range is not None:
             low, high = reward_range
-            self.targets.state[:, 0] = (
-                1.0,
-                low,
-                (high - low) ** 2,
-            )  # a mean of `low`, a deviation of high - low
+            # statistics with a mean of `low` and a deviation of high - low
+            self.targets.state[:, 0] = 1.0, low, (high - low) ** 2
         nothing = np.empty((0, settings.features))
         self.arms = Arms(settings, draw_gates(settings, nothing), arms)
         self.rows = 0
@@ -88,7 +110,7 @@ class ArmLearner:
     def _learn(self, decisions: Decisions, threads: Threads) -> None:
         """Learn a block with the scales as they are."""
         side = self.inputs.transform(decisions.contexts)
-        goals = self.targets.transform(decisions.rewards).astype(self.settings.dtype)
+        goals = self.kind.targets(self.targets.transform(decisions.rewards)).astype(self.settings.dtype)
         if decisions.arms.size > 1 and (decisions.paces == 1.0).all():
             self.arms.learn(decisions.arms, side, goals, threads)
             return
@@ -127,11 +149,12 @@ class ArmLearner:
     # Predicting ----------------------------------------------------------------------------------------
 
     def forecast(self, contexts: FloatArray) -> Forecast:
-        """Return what all arms predict for contexts [n, d], in standardised units."""
-        side = self.inputs.transform(contexts)
-        if side.shape[0] == 1:
-            return self.arms.forecast(side)
-        parts = [self.arms.forecast(side[slice(*cut)]) for cut in blocks(side.shape[0], constants.BLOCK_ROWS)]
+        """Return what is expected of all arms in contexts [n, d]."""
+        side, longest = self.inputs.transform(contexts), constants.BLOCK_ROWS
+        if side.shape[0] <= longest:
+            first, second, *counts = self.arms.ask(side)
+            return Forecast(*self.kind.moments(first, second), *counts)
+        parts = [self.forecast(contexts[start:stop]) for start, stop in blocks(side.shape[0], longest)]
         return Forecast(*(np.concatenate(values, axis=1) for values in zip(*parts, strict=True)))
 
     def units(self) -> tuple[float, float]:
@@ -148,8 +171,7 @@ class ArmLearner:
     def remove(self, arm: int) -> None:
         """Forget an arm and its decisions; the numbers of those after it become one less."""
         self.arms = self.arms.with_arms([a for a in range(self.arms.arms) if a != arm], 0)
-        others = self.first.arms != arm
-        self.first = Decisions(*(array[others] for array in self.first))
+        self.first = self.first.take(self.first.arms != arm)
         self.first.arms[self.first.arms > arm] -= 1
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -177,5 +199,6 @@ class ArmLearner:
         learner.arms.restore(arrays)
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.rows, learner.warming = values["rows"], values["warming"]
-        learner.first = Decisions(*(arrays[f"first.{name}"] for name in Decisions._fields))
+        first: Any = (arrays[f"first.{name}"] for name in Decisions._fields)
+        learner.first = Decisions(*first)
         return learner

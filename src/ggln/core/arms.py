@@ -1,8 +1,8 @@
 """Networks for the arms of a bandit: one arm learns, all arms are asked in one call.
 
-Every arm has the same networks with the same gates, so a context's gates are looked at once for all arms. What
-differs are the weights, and how often each row of weights was visited: the visits of a context are kept beside
-the first slot of its row, so that the pseudo-count of an arm is read where inference looks up the row anyway.
+Every arm has the same networks with the same gates, so a context's gates are looked at once for all arms.
+What differs are the weights, and how often each row of weights was visited: visits are kept at the number of
+the row's first slot, so that an arm's pseudo-count is read where inference looks up the row anyway.
 """
 
 from dataclasses import replace
@@ -24,11 +24,11 @@ PER_NETWORK = ("counts", "targets", "features", "products", "triangle", "coeffic
 """Arrays of base models whose first axis is the network."""
 
 
-class Forecast(NamedTuple):
-    """What is known of each arm for some contexts, in standardised units."""
+class Findings(NamedTuple):
+    """What the networks of each arm say to some contexts."""
 
-    mean: FloatArray  # [A, n]  expected reward
-    variance: FloatArray  # [A, n]  of the reward
+    first: FloatArray  # [A, n, D]  means of the targets
+    second: FloatArray  # [A, n, D]  means of their squares
     visits: FloatArray  # [A, n]  mean over the neurons of how often the arm was played in their context
     soft_visits: FloatArray  # [A, n]  the soft minimum over the neurons
     leverage: FloatArray  # [A, n]  of the joint regression; NaN without one
@@ -46,7 +46,7 @@ def visit(visits: Any, slots: Any) -> None:
 def count_visits(visits: Any, slots: Any, column: Any) -> Any:
     """Mean of the visits N_k over neurons, and their soft minimum (mean (1 + N_k)^-1/2)^-2 - 1.
 
-    The latter's bonus is nearly the mean of the neurons' own bonuses 1 / sqrt(N_k): the rarest contexts weigh most.
+    The latter's bonus is nearly the mean of the neurons' own bonuses 1 / sqrt(N_k): rare contexts weigh most.
     slots: [N, T]; column: which row.
     """
     total = inverse = 0.0
@@ -61,17 +61,17 @@ def count_visits(visits: Any, slots: Any, column: Any) -> Any:
 
 @fast_kernel
 def infer_arms(
-    rules, shape, base, index, pool, visits, found, side, slots, work, weights, columns, forecast, aggregates
+    rules, shape, base, index, pool, visits, found, side, slots, work, weights, columns, moments, aggregates
 ):
-    """Predict some contexts with all arms # OUT forecast.
+    """Predict some contexts with all arms # OUT moments, aggregates.
 
-    found: [N, T], contexts of one arm's neurons; side: [T, d]; slots: [N, T], scratch; weights: [E, neurons of a
-    network]; columns: [T], 0, 1, ...; forecast: [2, A, T, 1], sums of first and second moments over an arm's
-    networks; aggregates: [3, A, T], mean and soft visits, and leverage.
+    found: [N, T], contexts of one arm's neurons; side: [T, d]; slots: [N, T], scratch; weights: [E, neurons
+    of a network]; columns: [T], 0, 1, ...; moments: [2, A, T, D], sums of first and second moments over an
+    arm's networks; aggregates: [3, A, T], of which the first two get mean and soft visits.
     """
     size = weights.shape[1]
     networks = found.shape[0] // size
-    for arm in range(forecast.shape[1]):
+    for arm in range(moments.shape[1]):
         first = arm * found.shape[0]
         for k in range(found.shape[0]):
             for t in range(found.shape[1]):
@@ -82,7 +82,7 @@ def infer_arms(
             e = arm * networks + m
             start_block(base, e, side, columns, work.unknown, False, work)
             block = Block(slots[m * size : (m + 1) * size], columns)
-            infer_span(rules, shape, pool, block, work, weights[e], 1.0, forecast[0, arm], forecast[1, arm])
+            infer_span(rules, shape, pool, block, work, weights[e], 1.0, moments[0, arm], moments[1, arm])
 
 
 @exact_kernel
@@ -130,7 +130,7 @@ class Arms:
     # Learning ------------------------------------------------------------------------------------------
 
     def learn_one(self, arm: int, side: FloatArray, goals: NDArray[Any], pace: float) -> None:
-        """Let an arm learn one context [1, d] and reward [1, 1], at a multiple of the step."""
+        """Let an arm learn one context [1, d] and its targets [1, D], at a multiple of the step."""
         found, _, columns, work = self._room(1)
         self._kernels.call(contexts, (self.gates, side, columns, 0, self.group, found))
         self._claim(arm, found)
@@ -138,7 +138,7 @@ class Arms:
         self.plays[arm] += 1
 
     def learn(self, arms: NDArray[np.int64], side: FloatArray, goals: NDArray[Any], threads: Threads) -> None:
-        """Learn contexts [n, d] and rewards [n, 1] of the `arms` [n] in their order, arms side by side."""
+        """Learn contexts [n, d] and targets [n, D] of the `arms` [n] in their order, arms side by side."""
         tasks, counts = [], np.bincount(arms, minlength=self.arms)
         for arm in np.flatnonzero(counts).tolist():
             own = np.flatnonzero(arms == arm)
@@ -177,11 +177,11 @@ class Arms:
 
     # Predicting ----------------------------------------------------------------------------------------
 
-    def forecast(self, side: FloatArray) -> Forecast:
-        """Return what all arms predict for contexts [n, d]."""
-        rows, table = side.shape[0], self.table
+    def ask(self, side: FloatArray) -> Findings:
+        """Return what all arms say to contexts [n, d]."""
+        rows, table, outputs = side.shape[0], self.table, self.settings.outputs
         found, slots, columns, work = self._room(rows)
-        moments, aggregates = np.zeros((2, self.arms, rows, 1)), np.full((3, self.arms, rows), np.nan)
+        moments, aggregates = np.zeros((2, self.arms, rows, outputs)), np.full((3, self.arms, rows), np.nan)
         self._kernels.call(contexts, (self.gates, side, columns, 0, self.group, found))
         engine = (table.rules, table.shape, table.base, table.index, table.pool, self.visits)
         self._kernels.call(
@@ -189,9 +189,8 @@ class Arms:
         )
         if isinstance(table.base, JointBase):
             self._kernels.call(leverages, (table.base.triangle, side, aggregates[2]))
-        mean, second = moments[..., 0] / self.settings.n_estimators
-        variance = np.maximum(second - mean**2, self.settings.min_variance)
-        return Forecast(mean, variance, *aggregates)
+        moments /= self.settings.n_estimators
+        return Findings(*moments, *aggregates)
 
     # Arms and state ------------------------------------------------------------------------------------
 

@@ -178,7 +178,7 @@ class Ensemble:
         return found
 
     def claim_contexts(self, found: list[tuple[Slots, int]]) -> None:
-        """Turn contexts into slots # OUT, of whole networks whose first neuron's number stands beside them."""
+        """Turn contexts into slots # OUT, of networks whose first neurons' numbers are beside them."""
         before = self.used
         for some, first in found:
             self.used = int(claim_rows(self.index, some, first, self.shape, self.used))
@@ -416,7 +416,8 @@ class Ensemble:
     def layers_of(self, neurons: NDArray[Any]) -> NDArray[np.intp]:
         """Return the layers of neurons, which are numbered through all networks."""
         layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
-        return layer_of[neurons % self.neurons]
+        layers: NDArray[np.intp] = layer_of[neurons % self.neurons]
+        return layers
 
     def visited(self) -> tuple[NDArray[np.intp], NDArray[np.intp], list[NDArray[np.intp]]]:
         """Return the neurons and contexts that have a row of weights, in order, and for each layer its rows.

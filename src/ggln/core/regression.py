@@ -1,13 +1,14 @@
 """Bayesian linear regression on all features together, as one more base prediction.
 
-Appendix C regresses the target on each feature alone. Where rewards or targets are linear in all features at
-once, as a portfolio's return is, the joint regression says it from few rows, and the network above it has only to
+Appendix C regresses the target on each feature alone. Where targets are linear in all features at once, as
+a portfolio's return is, the joint regression says it from few rows, and the network above it has only to
 correct what is not linear.
 
-With x the features and a constant, prior N(0, I / tau_0) on the coefficients and an inverse gamma prior on the
-noise, the posterior needs R with R'R = tau_0 I + sum x x', and z = R^-T sum x y. Both are kept as one triangle
-[R | z], into which Givens rotations turn each new row; what the rotations leave of y is the residual whose square
-adds to the noise. That costs d^2 operations a row, and no covariance can lose its positive definiteness.
+With x the features and a constant, prior N(0, I / tau_0) on the coefficients and an inverse gamma prior on
+the noise, the posterior needs R with R'R = tau_0 I + sum x x', and z = R^-T sum x y. Both are kept as one
+triangle [R | z], into which Givens rotations turn each new row; what the rotations leave of y is the residual
+whose square adds to the noise. That costs d^2 operations a row, and no covariance can lose its positive
+definiteness.
 """
 
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ class JointBase(NamedTuple):
 
 
 def empty_joint_base(
-    networks: int, features: int, outputs: int, limit: float, least: float, precision: float
+    networks: int, features: int, outputs: int, limit: float, least: float, precision: float | None
 ) -> JointBase:
     """Return the regressions before any row."""
     size = features + 1
