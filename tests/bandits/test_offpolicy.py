@@ -23,7 +23,7 @@ def make_log(rows, seed):
 
 
 def test_estimates_are_right_on_average():
-    """Of a policy with a bad model: plays arm 0, and believes in 3 for it. The direct estimate is wrong then."""
+    """Of a policy with a bad model, which plays arm 0 and expects 3 of it: only the direct one is wrong."""
     found = []
     for seed in range(200):
         _, arms, rewards, propensities, means = make_log(300, seed)

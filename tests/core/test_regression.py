@@ -51,7 +51,7 @@ def test_predictions_are_those_of_the_twin(
 
 
 def test_a_linear_target_is_found_at_once(make_settings: Callable[..., Settings]) -> None:
-    """What the network on top starts from: features that are as vague as the base variance says hardly count."""
+    """Features as vague as the base variance says hardly count: the network starts from the regression."""
     chosen = make_settings(base_model="linear", base_variance=1e4, bias_variance=1e4, features=4)
     rng = np.random.default_rng(0)
     side = rng.normal(size=(60, 4))
