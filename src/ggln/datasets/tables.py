@@ -44,11 +44,15 @@ def load(name: str, data_dir: Folder | None = None) -> Dataset:
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names()` that is not a contextual bandit.
     data_dir : path, optional
         A folder to look in before all others.
     """
     known = entry(name)
+    if not known.splits:
+        raise ValueError(
+            f"{name} is a contextual bandit without splits: load_bandit({name!r}) returns its table"
+        )
     if name == "sarcos":
         arm = load_sarcos(data_dir)
         rows = np.arange(len(arm.X_train) + len(arm.X_test))
