@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ggln.core import constants, ensemble
-from ggln.core.build import Settings, build, draw_gates
+from ggln.core.build import Settings, bernoulli_settings, build, draw_gates
 from ggln.core.ensemble import Ensemble
 from ggln.core.threads import Threads
 
@@ -22,12 +22,21 @@ PROJECTIONS = ["clip", "exact", "log_barrier"]
 ROWS = 24
 
 
-@pytest.fixture(params=[(k, p) for k in KINDS for p in PROJECTIONS], ids=lambda p: f"{p[0]}-{p[1]}")
+CASES = [(kind, projection) for kind in KINDS for projection in PROJECTIONS] + [("bernoulli", "clip")]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1]}")
 def case(
     request: pytest.FixtureRequest, make_settings: Callable[..., Settings], make_rows: Any
 ) -> tuple[Settings, Array, Array]:
     """Settings, side information and targets, in the engine's own single precision."""
     kind, projection = request.param
+    if kind == "bernoulli":
+        settings = bernoulli_settings(
+            layer_sizes=(17, 6, 1), context_dim=2, features=5, outputs=3, seed=0, n_estimators=2, decay=10.0
+        )
+        side, values = make_rows(settings, ROWS)
+        return settings, side, (values > 0).astype(settings.dtype)
     outputs = 1 if kind == "univariate" else 2
     settings = make_settings(
         layer_sizes=(17, 6, 1),  # tiles of four and a rest

@@ -40,6 +40,12 @@ class CoordinateBase(NamedTuple):
     precision: Any
 
 
+class LogitBase(NamedTuple):
+    """The logit of one probability for each feature, its value: the same for all classes."""
+
+    limit: Any
+
+
 class LinearBase(NamedTuple):
     """Bayesian linear regression of the target on each feature alone (Appendix C)."""
 
@@ -85,6 +91,13 @@ def _coordinate(base, network, side, columns, targets, learning, means, precisio
         for j in range(side.shape[1]):
             means[t, j, 0] = clip(side[columns[t], j], -base.limit, base.limit) * side.shape[1]
             precisions[t, j] = base.precision
+
+
+@PredictBase.register(LogitBase)
+def _logit(base, network, side, columns, targets, learning, means, precisions):
+    for t in range(columns.size):
+        for j in range(side.shape[1]):
+            means[t, j, 0] = clip(side[columns[t], j], -base.limit, base.limit)
 
 
 @PredictBase.register(LinearBase)

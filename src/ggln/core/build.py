@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants, memory
-from ggln.core.base_models import CoordinateBase, FeatureBase, NoBase, empty_linear_base
+from ggln.core.base_models import CoordinateBase, FeatureBase, LogitBase, NoBase, empty_linear_base
+from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
 from ggln.core.ensemble import Ensemble
 from ggln.core.full import Full
@@ -17,17 +18,21 @@ from ggln.core.isotropic import Isotropic
 from ggln.core.network import Rules, make_shape
 from ggln.core.neuron import Limits, Step
 from ggln.core.projection import Clip, Exact, LogBarrier
+from ggln.core.regression import empty_joint_base
 from ggln.core.univariate import Univariate
 
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
-BASE_MODELS = ("none", "feature", "coordinate", "blr")
+BASE_MODELS = ("none", "feature", "coordinate", "blr", "linear")
 GATES, ORDER, FOLDS = 0, 1, 2  # streams of random numbers: for drawing gates, shuffling rows, cutting folds
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides what a network is, and how it learns. `GGLNRegressor` documents each."""
+    """Everything that decides what a network is, and how it learns. `GGLNRegressor` documents each.
+
+    Of Bernoulli networks, `bias_range` bounds the logits; see `bernoulli_settings`.
+    """
 
     layer_sizes: tuple[int, ...]
     context_dim: int
@@ -57,6 +62,8 @@ class Settings:
     ] = ()  # of the networks in turn, where they differ; context_dim is the largest
     folds: int = 0  # parts of the rows that networks leave out in turn, for calibration
     regressors: int = 0  # whose predictions are base inputs, beside the features
+    family: str = "gaussian"  # or "bernoulli": what neurons predict
+    decay: float = np.inf  # rows after which the step of Bernoulli neurons falls as 1 / time
 
     @property
     def columns(self) -> int:
@@ -85,6 +92,74 @@ class Settings:
         return np.random.default_rng([self.seed, network, purpose])
 
 
+def settings_from(values: dict[str, Any]) -> Settings:
+    """Return the settings whose fields were kept as plain values."""
+    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "weight_range", "context_dims")}
+    return Settings(**{**values, **tuples, "dtype": np.dtype(values["dtype"]).type})
+
+
+def bernoulli_settings(
+    *,
+    layer_sizes: tuple[int, ...],
+    context_dim: int,
+    features: int,
+    outputs: int,
+    seed: int,
+    n_estimators: int = 1,
+    gating: str = "sphere",
+    gating_bias: float | str = "data",
+    learning_rate: float = 0.1,
+    step: str = "capped",
+    decay: float = np.inf,
+    weight_range: tuple[float, float] = (-200.0, 200.0),
+    min_probability: float = 0.01,
+    aggregation: str = "switching",
+    standardize: bool = True,
+    dtype: Any = constants.WEIGHT,
+) -> Settings:
+    """Return the settings of Bernoulli networks: one output for two classes, or one for each of several.
+
+    Targets are 0 or 1. Features, standardised, are the logits of the base predictions. Probabilities are kept
+    in [min_probability, 1 - min_probability]. What concerns Gaussians only is filled in.
+    """
+    return Settings(
+        layer_sizes=layer_sizes,
+        context_dim=context_dim,
+        n_estimators=n_estimators,
+        gating=gating,
+        gating_bias=gating_bias,
+        base_model="logit",
+        base_variance=1.0,
+        bias_range=float(np.log1p(-min_probability) - np.log(min_probability)),
+        bias_variance=1.0,
+        learning_rate=learning_rate,
+        step=step,
+        projection="clip",
+        barrier=0.0,
+        weight_range=weight_range,
+        min_variance=min_probability * (1.0 - min_probability),
+        max_variance=1.0,
+        aggregation=aggregation,
+        covariance="isotropic",
+        standardize="inputs" if standardize else False,
+        features=features,
+        outputs=outputs,
+        seed=seed,
+        dtype=dtype,
+        family="bernoulli",
+        decay=decay,
+    )
+
+
+def make_kind(settings: Settings) -> Any:
+    """Choose the kind of neuron."""
+    number, outputs = settings.dtype, settings.outputs
+    if settings.family == "bernoulli":
+        return Bernoulli(outputs, number(constants.BIAS_LOGIT))
+    kind = Univariate if outputs == 1 else COVARIANCES[settings.covariance]
+    return kind(outputs, number(settings.bias_range * outputs), number(1 / settings.bias_variance))
+
+
 def make_rules(settings: Settings) -> Rules:
     """Choose the kinds of neuron and projection, and give all numbers the weights' type."""
     number = settings.dtype
@@ -94,9 +169,6 @@ def make_rules(settings: Settings) -> Rules:
         "exact": Exact(low, high),
         "log_barrier": LogBarrier(low, high, number(settings.barrier)),
     }
-    outputs = settings.outputs
-    kind = Univariate if outputs == 1 else COVARIANCES[settings.covariance]
-    biases = number(settings.bias_range * outputs), number(1 / settings.bias_variance)
     limits = Limits(
         min_precision=number(1 / settings.max_variance),
         max_precision=number(1 / settings.min_variance),
@@ -108,7 +180,7 @@ def make_rules(settings: Settings) -> Rules:
     )
     cap = constants.STEP_CAP if settings.step == "capped" else np.inf
     return Rules(
-        kind(outputs, *biases),
+        make_kind(settings),
         projections[settings.projection],
         limits,
         Step(number(settings.learning_rate), number(cap)),
@@ -121,9 +193,13 @@ def make_base(settings: Settings) -> tuple[Any, int]:
     precision = None if variance is None else 1 / variance
     if settings.base_model == "none":
         return NoBase(limit), 0
+    if settings.base_model == "logit":
+        return LogitBase(limit), settings.features
+    size = settings.n_estimators, settings.features, settings.outputs
     if settings.base_model == "blr":
-        networks, features, outputs = settings.n_estimators, settings.features, settings.outputs
-        return empty_linear_base(networks, features, outputs, limit, precision), features
+        return empty_linear_base(*size, limit, precision), settings.features
+    if settings.base_model == "linear":
+        return empty_joint_base(*size, limit, settings.min_variance, precision), settings.features + 1
     if settings.base_model == "coordinate":
         return CoordinateBase(limit, precision), settings.features
     inputs = settings.features + settings.regressors
@@ -168,4 +244,4 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     base, inputs = make_base(settings)
     shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.dtype)
     switching = settings.aggregation == "switching"
-    return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching)
+    return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching, settings.decay)

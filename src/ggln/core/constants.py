@@ -56,12 +56,17 @@ BIAS_LEAK = 1e-2
 """Precision of an anisotropic bias across its direction, as a fraction of that along it: small enough
 for the directions to be nearly independent, large enough to keep the matrix well conditioned."""
 
+BIAS_LOGIT = 1.0
+"""The bias input of a Bernoulli neuron: of the size that standardised features have."""
+
 # Learning ----------------------------------------------------------------------------------------------
 STEP_CAP = 0.2
 """kappa of the capped step min(eta, kappa / trace(Hessian)). Below 2 a step on the local quadratic model
 cannot overshoot; 0.1 to 0.3 measured best."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
+JOINT_PRIOR_ROWS = 1.0
+"""The joint regression's noise starts as if so many rows had shown a variance of 1, that of the targets."""
 GATE_ROWS = 1024
 """Rows, spread evenly over those seen, that offsets of gates are drawn from: enough for a threshold, and
 drawing them costs little beside learning."""

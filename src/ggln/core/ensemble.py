@@ -18,6 +18,7 @@ from ggln.core.network import (
     FIRST,
     HOT,
     HOT_STRIDE,
+    LENGTH,
     NEURONS,
     SEND,
     SIZE,
@@ -82,6 +83,8 @@ class Ensemble:
         How many Gaussians the base model provides.
     switching
         Whether the output is the switching mixture; otherwise it is the last layer's first neuron.
+    decay
+        Rows after which the step of Bernoulli neurons falls as 1 / time.
     """
 
     def __init__(
@@ -93,9 +96,11 @@ class Ensemble:
         networks: int,
         base_inputs: int,
         switching: bool,
+        decay: float = np.inf,
     ) -> None:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
         self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
+        self.decay = decay
         self.neurons = int(shape.table[:, SIZE].sum())
         lengths = self.row_lengths()
         contexts_each = 2 ** gates.codes.shape[1]
@@ -113,13 +118,14 @@ class Ensemble:
         self._buffers: dict[int, Work] = {}
         self._row_buffers: dict[int, tuple[Slots, Work]] = {}
         self._row_kernels = Specialized()
-        self._no_history = np.empty((0, self.neurons))
+        self.no_history = np.empty((0, self.neurons))
 
     # Memory --------------------------------------------------------------------------------------------
 
     def row_lengths(self) -> NDArray[np.int64]:
         """Return the slots that one row of weights takes, for each layer."""
-        return (self.shape.table[:, STRIDE] + self.shape.table[:, HOT_STRIDE]) // constants.LANES
+        lengths: NDArray[np.int64] = self.shape.table[:, LENGTH] // constants.LANES
+        return lengths
 
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
@@ -168,9 +174,14 @@ class Ensemble:
                 for e in range(self.networks)
             ]
         )
+        self.claim_contexts([(some, e * self.neurons) for e, some in enumerate(found)])
+        return found
+
+    def claim_contexts(self, found: list[tuple[Slots, int]]) -> None:
+        """Turn contexts into slots # OUT, of networks whose first neurons' numbers are beside them."""
         before = self.used
-        for e, some in enumerate(found):
-            self.used = int(claim_rows(self.index, some, e * self.neurons, self.shape, self.used))
+        for some, first in found:
+            self.used = int(claim_rows(self.index, some, first, self.shape, self.used))
         try:
             self._require(self.used)
             self.reserve(self.used)
@@ -178,7 +189,6 @@ class Ensemble:
             self.index[self.index >= before] = 0
             self.used = before
             raise
-        return found
 
     def learn_epochs(
         self,
@@ -236,6 +246,7 @@ class Ensemble:
         def run(e: int, workers: Threads) -> None:
             block, goals = Block(slots[e], columns[e]), targets[rows[e]]
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
+            self._set_paces(works[e], size)
             networks = (self.rules, self.shape, self.pool, block, goals, works[e])
             arguments = (*networks, self.weights[e], self.time, histories[e])
             for parts in self._parts(size, workers.count):
@@ -253,11 +264,17 @@ class Ensemble:
         weights = np.stack(histories, axis=1) if self.moving else self.weights
         return Components(outputs, weights * self.shares[:, None], self.spreads.copy())
 
+    def _set_paces(self, work: Work, rows: int) -> None:
+        """Set the factors on the step # OUT work of the next rows, by how many were learnt before each."""
+        if self.decay < np.inf:
+            times = np.arange(self.time, self.time + rows)
+            work.messages.paces[:rows] = np.minimum(1.0, self.decay / times)
+
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
-        layers, switching = self.shape.table.shape[0], DENSITIES | SWITCH if self.moving else 0
+        layers, switching = self.shape.table.shape[0], self._switching_stages()
         if threads == 1:
-            return [[Part(SEND | NEURONS | switching, 0, layers, 0, max(self.neurons, rows))]]
+            return [[self.whole(rows)]]
         spans = blocks(rows, -(-rows // threads))
         parts = []
         for i in range(layers):
@@ -266,6 +283,14 @@ class Ensemble:
         parts.append([Part(switching & DENSITIES, 0, 0, *span) for span in spans])
         parts.append([Part(switching & SWITCH, 0, 0, 0, rows)])
         return parts
+
+    def whole(self, rows: int) -> Part:
+        """Return all of learning a block, for one thread."""
+        stages = SEND | NEURONS | self._switching_stages()
+        return Part(stages, 0, self.shape.table.shape[0], 0, max(self.neurons, rows))
+
+    def _switching_stages(self) -> int:
+        return DENSITIES | SWITCH if self.moving else 0
 
     def _chunks(self, layer: int, rows: int, count: int) -> list[tuple[int, int]]:
         """Cut a layer's neurons into whole tiles for up to `count` threads, each with enough to do."""
@@ -283,12 +308,13 @@ class Ensemble:
         kernels = self._row_kernels
         kernels.call(contexts, gating)
         self.used = kernels.call(claim_rows, claiming)
-        part = self._parts(1, 1)[0][0]
+        part = self.whole(1)
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
+            self._set_paces(work, 1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules, self.shape, self.pool, block, target, work)
-            kernels.call(learn_span, (*networks, self.weights[e], self.time, self._no_history, part))
+            kernels.call(learn_span, (*networks, self.weights[e], self.time, self.no_history, part))
         self.time += 1
 
     # Predicting ----------------------------------------------------------------------------------------
@@ -325,13 +351,18 @@ class Ensemble:
         return means, 1.0 / work.precisions[0].astype(np.float64)
 
     def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
-        """Return the weights [neurons, inputs] that one row selects, layer by layer."""
+        """Return the weights [neurons, inputs] that one row selects, layer by layer.
+
+        Of neurons with weights for each class, those of one class after the other.
+        """
         first, slots = network * self.neurons, np.empty((self.neurons, 1), constants.SLOT)
         contexts(self.gates, side, ROW, first, first + self.neurons, slots)
         find_rows(self.index, slots, first)
         found = []
         for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
             used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
+            copies = np.arange(0, row[LENGTH], row[STRIDE] + row[HOT_STRIDE])
+            used = (copies[:, None] + used).ravel()
             starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].astype(np.intp) * constants.LANES
             found.append(np.float64(prior) + self.pool[starts + used].astype(np.float64))
         return found
@@ -382,14 +413,19 @@ class Ensemble:
 
     # State ---------------------------------------------------------------------------------------------
 
+    def layers_of(self, neurons: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the layers of neurons, which are numbered through all networks."""
+        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
+        layers: NDArray[np.intp] = layer_of[neurons % self.neurons]
+        return layers
+
     def visited(self) -> tuple[NDArray[np.intp], NDArray[np.intp], list[NDArray[np.intp]]]:
         """Return the neurons and contexts that have a row of weights, in order, and for each layer its rows.
 
         The rows of a layer are positions [rows, length] in the pool.
         """
         neurons, visited_contexts = np.nonzero(self.index)
-        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
-        layers = np.tile(layer_of, self.networks)[neurons]
+        layers = self.layers_of(neurons)
         starts = self.index[neurons, visited_contexts].astype(np.intp) * constants.LANES
         lengths = self.row_lengths() * constants.LANES
         places = [starts[layers == i, None] + np.arange(length) for i, length in enumerate(lengths)]
@@ -413,8 +449,7 @@ class Ensemble:
     def restore(self, arrays: dict[str, NDArray[Any]], time: int) -> None:
         """Take over a state of networks with the same gates."""
         neurons, visited_contexts = arrays["rows.neuron"], arrays["rows.context"]
-        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
-        lengths = self.row_lengths()[np.tile(layer_of, self.networks)[neurons]]
+        lengths = self.row_lengths()[self.layers_of(neurons)]
         starts = self.used + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self.index[neurons, visited_contexts] = starts[:-1]
         self.used = int(starts[-1])

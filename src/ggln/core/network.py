@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.base_models import CoordinateBase, predict_base
+from ggln.core.base_models import CoordinateBase, LogitBase, predict_base
+from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
 from ggln.core.isotropic import Isotropic
@@ -38,7 +39,7 @@ from ggln.core.neuron import (
 from ggln.core.switching import densities, switch
 from ggln.core.univariate import Univariate
 
-FIRST, SIZE, DENSE, STRIDE, HOT, HOT_STRIDE = range(6)
+FIRST, SIZE, DENSE, STRIDE, HOT, HOT_STRIDE, LENGTH = range(7)
 
 
 class Rules(NamedTuple):
@@ -53,7 +54,7 @@ class Rules(NamedTuple):
 class Shape(NamedTuple):
     """The layers of one network."""
 
-    table: NDArray[np.int64]  # [L, 6], columns FIRST to HOT_STRIDE
+    table: NDArray[np.int64]  # [L, 7], columns FIRST to LENGTH, the numbers in a row of weights
     priors: NDArray[Any]  # [L], initial weights
 
 
@@ -81,7 +82,7 @@ class Work(NamedTuple):
     """Buffers for a block of T rows of one network."""
 
     unknown: Any  # [T, D]  stands for the targets where there are none
-    means: Any  # [T, inputs, D]  base predictions; [T, inputs, 1] along one axis each
+    means: Any  # [T, inputs, D]  base predictions; [T, inputs, 1] along one axis each, or for all outputs
     precisions: Any  # [T, inputs]
     messages: Messages
     outputs: Any  # [T, N, P]
@@ -95,29 +96,40 @@ def padded(length: int) -> int:
 
 def dense_biases(kind: Any) -> int:
     """Return how many dense bias inputs each neuron has; isotropic biases are one-hot."""
-    along = {Univariate: 1, Isotropic: 0, Diagonal: kind.outputs, Full: kind.outputs**2}
-    return 2 * int(along[type(kind)])
+    count = {Univariate: 2, Isotropic: 0, Diagonal: 2 * kind.outputs, Full: 2 * kind.outputs**2, Bernoulli: 1}
+    return int(count[type(kind)])
+
+
+def message_sizes(kind: Any) -> tuple[int, int, int]:
+    """Return the lengths of an input's natural parameters, of an output, and of the moments."""
+    if isinstance(kind, Univariate):
+        return 2, 2, 3
+    if isinstance(kind, Bernoulli):
+        return kind.outputs, kind.outputs, kind.outputs
+    return sizes(kind)
 
 
 def make_shape(layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: int, dtype: Any) -> Shape:
     """Lay out the layers: their inputs are the layer below, or the base model, and the biases."""
-    table = np.zeros((len(layer_sizes), 6), np.int64)
+    table = np.zeros((len(layer_sizes), 7), np.int64)
+    copies = kind.outputs if isinstance(kind, Bernoulli) else 1  # of the weights, one for each class
     below = base_inputs
     first = 0
     for i, size in enumerate(layer_sizes):
         dense, hot = below + dense_biases(kind), 2 * kind.outputs if isinstance(kind, Isotropic) else 0
         if i == 0 and isinstance(base, CoordinateBase) and hot:
             dense, hot = 0, hot + below
-        table[i] = first, size, dense, padded(dense), hot, padded(hot)
+        length = copies * (padded(dense) + padded(hot))
+        table[i] = first, size, dense, padded(dense), hot, padded(hot), length
         first, below = first + size, size
     return Shape(table, (1.0 / (table[:, DENSE] + table[:, HOT])).astype(dtype))
 
 
 def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -> Work:
     """Allocate the buffers for blocks of up to `rows` rows."""
-    coordinates = 1 if isinstance(base, CoordinateBase) else kind.outputs
+    coordinates = 1 if isinstance(base, CoordinateBase | LogitBase) else kind.outputs
     dtype = shape.priors.dtype
-    natural, output, moments = (2, 2, 3) if isinstance(kind, Univariate) else sizes(kind)
+    natural, output, moments = message_sizes(kind)
     neurons, widest = int(shape.table[:, SIZE].sum()), int(shape.table[:, STRIDE].max())
     hot = int(shape.table[:, HOT_STRIDE].max())
     messages = Messages(
@@ -127,6 +139,7 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
         hot_axis=np.zeros(hot, np.int64),
         sums=np.zeros((rows, natural), dtype),
         moments=np.zeros((rows, moments), dtype),
+        paces=np.ones(rows, dtype),
     )
     return Work(
         unknown=np.zeros((rows, kind.outputs), dtype),
@@ -159,7 +172,7 @@ def claim_rows(index: Any, found: Any, first: Any, shape: Any, used: Any) -> Any
     neurons = shape.table[layers - 1, FIRST] + shape.table[layers - 1, SIZE]
     for network in range(0, found.shape[0], neurons):
         for i in range(layers):
-            length = (shape.table[i, STRIDE] + shape.table[i, HOT_STRIDE]) // constants.LANES
+            length = shape.table[i, LENGTH] // constants.LANES
             begin = network + shape.table[i, FIRST]
             for k in range(begin, begin + shape.table[i, SIZE]):
                 for t in range(found.shape[1]):

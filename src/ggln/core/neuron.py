@@ -3,8 +3,8 @@
 A neuron is a weighted product of exponential-family densities. With phi_j the natural parameters of
 input j, all kinds share one shape: S = sum_j w_j phi_j decides the prediction, and the gradient of the
 neuron's own loss is linear in the inputs again, dl/dw_j = c . phi_j, with a short vector c(S, y). The kind
-(`Univariate`, `Isotropic`, `Diagonal`, `Full`) is the first argument of each function below; Numba picks
-the implementation when it compiles.
+(`Univariate`, `Isotropic`, `Diagonal`, `Full`, `Bernoulli`) is the first argument of each function below;
+Numba picks the implementation when it compiles.
 
 Weights are stored as their difference from the initial value `prior`, so that zeros mean "never touched":
 S = row . phi + prior * sum_j phi_j.
@@ -59,6 +59,7 @@ class Messages(NamedTuple):
     hot_axis: Any  # [hot_stride]
     sums: Any  # [T, F]  sum over all inputs of their natural parameters
     moments: Any  # [T, C]  sums of squares that the Hessian's trace needs
+    paces: Any  # [T]  factors on the step of each row, for kinds whose step depends on the time
 
 
 def send_base(kind, layer, means, precisions, messages, start, stop):

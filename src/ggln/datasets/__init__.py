@@ -5,6 +5,7 @@ the cache (`GGLN_CACHE`, or `ggln` among the user's caches); then downloaded int
 """
 
 from ggln.datasets.bandits import BanditTable, load_bandit
+from ggln.datasets.images import Mnist, load_mnist
 from ggln.datasets.library import find, get, names
 from ggln.datasets.registry import ENTRIES, Entry
 from ggln.datasets.tables import Dataset, Sarcos, load, load_sarcos
@@ -14,11 +15,13 @@ __all__ = [
     "BanditTable",
     "Dataset",
     "Entry",
+    "Mnist",
     "Sarcos",
     "find",
     "get",
     "load",
     "load_bandit",
+    "load_mnist",
     "load_sarcos",
     "names",
 ]

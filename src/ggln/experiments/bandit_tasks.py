@@ -33,7 +33,7 @@ TASKS = {
     "wheel-0.9": Task("wheel", delta=0.9),
     "wheel-0.95": Task("wheel", delta=0.95),
     "wheel-0.99": Task("wheel", delta=0.99),
-    # The other pair of a percentile and the benchmark's own delta with which LinFullPost earns what it should.
+    # The benchmark's own delta, and the percentile with which LinFullPost then earns what it should.
     "wheel-0.95-clip-11": Task("wheel", "wheel", 11.0, 0.95),
     "adult": Task("adult", "adult", None),
     "census": Task("census", "census", None),

@@ -1,7 +1,7 @@
 """Contextual bandits (section 6.3, Tables 2 and 3): policies in the same episodes, seed by seed.
 
-A job is one policy with one setting in some episodes of one task: a block of them for the competitors, which play all
-in lock-step, and a single one for ours. What a seed's episode is depends on the seed alone.
+A job is one policy with one setting in some episodes of one task: a block of them for the competitors, which
+play all in lock-step, and a single one for ours. What a seed's episode is depends on the seed alone.
 """
 
 import time
@@ -163,7 +163,11 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
 def summary(store: Path, steps: int | None = None) -> Results:
     """Return means, standard errors, ranks, regret curves and times of all finished episodes."""
     found = finished(store, steps)
-    extras = [library for library in ("jax", "optax") if any(set(own) & set(competitors.NEURAL) for own in found.values())]
+    extras = [
+        library
+        for library in ("jax", "optax")
+        if any(set(own) & set(competitors.NEURAL) for own in found.values())
+    ]
     results: Results = {
         "experiment": "bandits",
         "steps": steps,
