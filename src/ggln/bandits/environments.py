@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from ggln.bandits.scaling import Clip
+from ggln.bandits.table import Table
 
 FloatArray = NDArray[np.float64]
 
@@ -55,22 +56,6 @@ def _gaussian(
         return Episode(contexts, rewards, mean)
     scale = clip.scale(rewards)
     return Episode(contexts, scale(rewards), scale.expected(mean, deviation))
-
-
-def standardized(contexts: FloatArray) -> FloatArray:
-    """Return contexts [n, features] with mean 0 and deviation 1; a constant feature becomes 0."""
-    spread = contexts.std(axis=0)
-    result: FloatArray = (contexts - contexts.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    return result
-
-
-def _table(values: ArrayLike, name: str) -> FloatArray:
-    table = np.asarray(values, np.float64)
-    if table.ndim != 2 or 0 in table.shape:
-        raise ValueError(f"{name} must have rows and columns, got an array of shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite: drop the rows with NaN or infinity")
-    return table
 
 
 def _length(steps: int | None, rows: int) -> int:
@@ -153,19 +138,20 @@ class Portfolios:
     def __init__(
         self, contexts: ArrayLike, n_arms: int = 8, steps: int | None = None, clip: Clip | None = None
     ) -> None:
-        self.contexts = _table(contexts, "contexts")
-        self.standard = standardized(self.contexts)
-        self.steps = _length(steps, len(self.contexts))
-        self.n_arms, self.n_features, self.clip = n_arms, int(self.contexts.shape[1]), clip
+        self.table = Table(contexts, "contexts")
+        self.steps = _length(steps, len(self.table))
+        if n_arms < 1:
+            raise ValueError(f"n_arms must be at least 1, got {n_arms}")
+        self.n_arms, self.n_features, self.clip = n_arms, int(self.table.values.shape[1]), clip
 
     def episode(self, seed: int) -> Episode:
         """Return the episode of a seed."""
         random = np.random.default_rng(seed)
-        rows = random.permutation(len(self.contexts))[: self.steps]
+        rows = random.permutation(len(self.table))[: self.steps]
         portfolios = random.uniform(-1.0, 1.0, (self.n_features, self.n_arms))
-        expected = self.contexts[rows] @ (portfolios / np.linalg.norm(portfolios, axis=0))
+        expected = self.table.values[rows] @ (portfolios / np.linalg.norm(portfolios, axis=0))
         noise = np.tile(self.noise * np.arange(1, self.n_arms + 1), (len(rows), 1))
-        return _gaussian(self.standard[rows], expected, noise, random, self.clip)
+        return _gaussian(self.table.rows(rows), expected, noise, random, self.clip)
 
 
 class Ratings:
@@ -193,25 +179,24 @@ class Ratings:
         steps: int | None = None,
         clip: Clip | None = None,
     ) -> None:
-        self.ratings = _table(ratings, "ratings")
-        columns = int(self.ratings.shape[1])
+        self.table = Table(ratings, "ratings")
+        columns = int(self.table.values.shape[1])
         if not 1 <= n_arms < columns:
             raise ValueError(f"n_arms must leave some of the {columns} columns as context, got {n_arms}")
-        self.standard = standardized(self.ratings)
-        self.steps = _length(steps, len(self.ratings))
+        self.steps = _length(steps, len(self.table))
         self.n_arms, self.n_features = n_arms, columns - n_arms
         self.shuffle, self.clip = shuffle, clip
 
     def episode(self, seed: int) -> Episode:
         """Return the episode of a seed."""
         random = np.random.default_rng(seed)
-        rows = random.permutation(len(self.ratings))[: self.steps]
-        jokes = np.arange(self.ratings.shape[1])
+        rows = random.permutation(len(self.table))[: self.steps]
+        jokes = np.arange(self.n_features + self.n_arms)
         columns = random.permutation(jokes) if self.shuffle else jokes
-        rewards = self.ratings[np.ix_(rows, columns[self.n_features :])]
+        rewards = self.table.values[rows][:, columns[self.n_features :]].astype(np.float64)
         if self.clip is not None:
             rewards = self.clip.scale(rewards)(rewards)
-        return Episode(self.standard[np.ix_(rows, columns[: self.n_features])], rewards, rewards)
+        return Episode(self.table.rows(rows)[:, columns[: self.n_features]], rewards, rewards)
 
 
 class Classes:
@@ -232,21 +217,21 @@ class Classes:
     def __init__(
         self, X: ArrayLike, y: ArrayLike, n_arms: int | None = None, steps: int | None = None
     ) -> None:
-        self.standard = standardized(_table(X, "X"))
+        self.table = Table(X, "X")
         self.y = np.asarray(y, np.intp)
-        if self.y.shape != (len(self.standard),):
-            raise ValueError(f"y must have a class for each of the {len(self.standard)} rows of X")
+        if self.y.shape != (len(self.table),):
+            raise ValueError(f"y must have a class for each of the {len(self.table)} rows of X")
         self.n_arms = int(self.y.max()) + 1 if n_arms is None else n_arms
         if self.y.min() < 0 or self.y.max() >= self.n_arms:
             raise ValueError(f"y must be in 0 to {self.n_arms - 1}, one less than the number of arms")
-        self.n_features = int(self.standard.shape[1])
-        self.steps = _length(steps, len(self.standard))
+        self.n_features = int(self.table.values.shape[1])
+        self.steps = _length(steps, len(self.table))
 
     def episode(self, seed: int) -> Episode:
         """Return the episode of a seed."""
-        rows = np.random.default_rng(seed).permutation(len(self.standard))[: self.steps]
+        rows = np.random.default_rng(seed).permutation(len(self.table))[: self.steps]
         rewards = (self.y[rows, None] == np.arange(self.n_arms)).astype(np.float64)
-        return Episode(self.standard[rows], rewards, rewards)
+        return Episode(self.table.rows(rows), rewards, rewards)
 
 
 class Mushrooms:
@@ -270,19 +255,19 @@ class Mushrooms:
     def __init__(
         self, X: ArrayLike, poisonous: ArrayLike, steps: int = STEPS, clip: Clip | None = None
     ) -> None:
-        self.standard = standardized(_table(X, "X"))
+        self.table = Table(X, "X")
         self.poisonous = np.asarray(poisonous, bool)
-        if self.poisonous.shape != (len(self.standard),):
-            raise ValueError(f"poisonous must have a value for each of the {len(self.standard)} rows of X")
+        if self.poisonous.shape != (len(self.table),):
+            raise ValueError(f"poisonous must have a value for each of the {len(self.table)} rows of X")
         if steps < 1:
             raise ValueError(f"steps must be at least 1, got {steps}")
-        self.n_features = int(self.standard.shape[1])
+        self.n_features = int(self.table.values.shape[1])
         self.steps, self.clip = steps, clip
 
     def episode(self, seed: int) -> Episode:
         """Return the episode of a seed."""
         random = np.random.default_rng(seed)
-        rows = random.integers(len(self.standard), size=self.steps)
+        rows = random.integers(len(self.table), size=self.steps)
         unlucky = self.poisonous[rows] & (random.uniform(size=self.steps) < 0.5)
         rewards = np.column_stack([np.zeros(self.steps), np.where(unlucky, self.bad, self.good)])
         nothing, good, bad = 0.0, self.good, self.bad
@@ -291,4 +276,4 @@ class Mushrooms:
             rewards = scale(rewards)
             nothing, good, bad = scale(np.array([nothing, good, bad])).tolist()
         risk = np.where(self.poisonous[rows], (good + bad) / 2.0, good)
-        return Episode(self.standard[rows], rewards, np.column_stack([np.full(self.steps, nothing), risk]))
+        return Episode(self.table.rows(rows), rewards, np.column_stack([np.full(self.steps, nothing), risk]))
