@@ -40,9 +40,10 @@ def bandits(
     """
     from ggln.experiments import bandits as experiment
     from ggln.experiments.bandit_tables import mean_ranks, tables
+    from ggln.experiments.bandit_tasks import CONTINUOUS
     from ggln.plots import bandits as picture
 
-    names = chosen(tasks, experiment.tasks.CONTINUOUS)
+    names = chosen(tasks, CONTINUOUS)
     players = tuple(name.strip() for name in policies.split(";")) if policies else experiment.POLICIES
     results = experiment.run(names, players, seeds, store_folder(store, output), n_jobs, data_dir, steps)
     console = new_console()

@@ -28,9 +28,10 @@ def run(
     n_jobs: int | None = None,
     data_dir: Path | None = None,
     steps: int | None = None,
-    percentiles: Sequence[float] = PERCENTILES,
+    percentiles: Sequence[float] | None = None,
 ) -> Results:
-    """Return what LinFullPost earns for each bandit and percentile."""
+    """Return what LinFullPost earns for each bandit and percentile, by default `PERCENTILES`."""
+    percentiles = PERCENTILES if percentiles is None else percentiles
     size = competitors.BLOCK[POLICY]
     blocks = [list(range(first, min(seeds, first + size))) for first in range(0, seeds, size)]
     wanted = [

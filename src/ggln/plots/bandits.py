@@ -68,4 +68,4 @@ def _highest_but_worst(policies: dict[str, Any]) -> float:
     """Return the greatest final regret but for the uniform policy's, which would hide the others."""
     finals = {policy: own["regret"][-1] for policy, own in policies.items() if policy in LOOKS}
     others = [final for policy, final in finals.items() if policy != "uniform"]
-    return max([*others, 1e-9]) if others else max([*finals.values(), 1e-9])
+    return float(max(others or finals.values(), default=1.0)) or 1.0
