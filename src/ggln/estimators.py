@@ -73,9 +73,10 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         one random feature each; or half on the sphere and half on features.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
-    base_model : {"auto", "feature", "blr", "none", "coordinate"} or sequence of regressors
-        Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; nothing but
-        the biases; or, for as many outputs as features, feature i along output i. Regressors of scikit-learn
+    base_model : {"auto", "feature", "blr", "linear", "none", "coordinate"} or sequence of regressors
+        Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; the features'
+        Gaussians and one of a Bayesian linear regression on all features together; nothing but the biases;
+        or, for as many outputs as features, feature i along output i. Regressors of scikit-learn
         are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians.
         "auto" takes boosted trees, randomised trees and a perceptron, and in a stream "blr".
     base_variance : float or None
@@ -343,7 +344,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         """Return how much each base input and bias adds to each row's mean and precision."""
         rows = self._check_rows(X)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return explain(self.learner_, rows, [*map(str, names), *self._regressor_names])
+        others = ["linear regression"] if self.learner_.settings.base_model == "linear" else []
+        return explain(self.learner_, rows, [*map(str, names), *self._regressor_names, *others])
 
     # Saving --------------------------------------------------------------------------------------------
 

@@ -408,7 +408,7 @@ class GLCB(BaseEstimator):
         self._validate_params()
         if (self.n_arms is None) == (self.arms is None):
             raise ValueError("give either n_arms or arms: how many there are, or their names")
-        labels = _labels(list(range(self.n_arms)) if self.n_arms else list(self.arms or ()))
+        labels = _labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
         self._network(0)._check_parameters()
         if self._pseudo_count() == "leverage" and not self._has_regression():
             raise ValueError(
