@@ -36,12 +36,12 @@ POINTS = 50
 
 def settings(policy: str, binary: bool) -> dict[str, Any] | None:
     """Return the arguments of one of our policies, None for the others."""
-    reward = {"reward": "bernoulli" if binary else "gaussian"}
+    reward = "bernoulli" if binary else "gaussian"
     if policy == PAPERS:
-        return presets.PAPER_BANDITS | reward
+        return presets.PAPER_BANDITS | {"reward": reward}
     if policy != OURS:
         return None
-    defaults = GLCB(n_arms=2, **reward).get_params()
+    defaults = GLCB(n_arms=2, reward=reward).get_params()
     return {
         name: value
         for name, value in defaults.items()
@@ -163,39 +163,35 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
 def summary(store: Path, steps: int | None = None) -> Results:
     """Return means, standard errors, ranks, regret curves and times of all finished episodes."""
     found = finished(store, steps)
-    extras = [
-        library
-        for library in ("jax", "optax")
-        if any(set(own) & set(competitors.NEURAL) for own in found.values())
-    ]
+    neural = any(set(own) & set(competitors.NEURAL) for own in found.values())
     results: Results = {
         "experiment": "bandits",
         "steps": steps,
         "machine": machine(),
         "settings": {policy: settings(policy, False) for policy in (OURS, PAPERS)},
-        "tasks": {name: _task(name, policies) for name, policies in found.items()},
+        "tasks": {name: _task(name, policies, published=steps is None) for name, policies in found.items()},
     }
-    for library in extras:
-        results["machine"] |= version(library)
+    if neural:
+        results["machine"] |= version("jax") | version("optax")
     ranked = [results["tasks"][name]["policies"] for name in tasks.CONTINUOUS if name in results["tasks"]]
     everywhere = [p for p in POLICIES if ranked and all("rank" in own.get(p, {}) for own in ranked)]
     results["mean_rank"] = {p: float(np.mean([own[p]["rank"] for own in ranked])) for p in everywhere}
     return results
 
 
-def _task(name: str, policies: dict[str, Found]) -> Results:
+def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
     task = tasks.TASKS[name]
-    paper = tasks.PAPER.get(task.column, {})
+    paper = tasks.PAPER.get(task.column, {}) if published else {}
     ranks, common = _ranks({policy: own.rewards for policy, own in policies.items() if policy not in FRAME})
     lines = {}
     for policy in (*FRAME, *POLICIES):
         if policy not in policies:
             continue
         own = policies[policy]
-        published = paper.get(PUBLISHED_AS[task.binary] if policy in (OURS, PAPERS) else policy)
+        known = paper.get(PUBLISHED_AS[task.binary] if policy in (OURS, PAPERS) else policy)
         lines[policy] = _line(own) | ({"rank": ranks[policy]} if policy in ranks else {})
-        if published:
-            lines[policy] |= {"paper": published[0], "paper_error": published[1]}
+        if known:
+            lines[policy] |= {"paper": known[0], "paper_error": known[1]}
     length = next(iter(policies.values())).steps
     kept = np.linspace(0, length - 1, min(POINTS, length)).round().astype(int) + 1
     return {

@@ -128,7 +128,8 @@ def hidden(network: Tree, x: Array) -> Array:
 def predict(network: Tree, x: Array) -> Array:
     """Return the rewards [..., arms] that are expected in contexts [..., features]."""
     weights, biases = network[1]
-    return hidden(network, x) @ weights + biases
+    rewards: Array = hidden(network, x) @ weights + biases
+    return rewards
 
 
 def squared_error(network: Tree, key: Array, rows: Data, weights: Array) -> Array:  # noqa: ARG001
@@ -195,7 +196,8 @@ NEURAL_GREEDY = Method(start_rms, greedy_values, partial(rms_train, squared_erro
 def _thinned(network: Tree, key: Array, x: Array) -> Array:
     h = hidden(network, x)
     weights, biases = network[1]
-    return h * random.bernoulli(key, KEEP, h.shape) / KEEP @ weights + biases
+    rewards: Array = h * random.bernoulli(key, KEEP, h.shape) / KEEP @ weights + biases
+    return rewards
 
 
 def _dropout_error(network: Tree, key: Array, rows: Data, weights: Array) -> Array:

@@ -47,7 +47,8 @@ def _values(state: Tree, key: Array, x: Array) -> Array:
     z = hidden(network, x)
     noise, normal = random.split(key)
     variance = posterior.b / random.gamma(noise, posterior.a) * (posterior.inverse @ z @ z)
-    return posterior.mean @ z + jnp.sqrt(variance) * random.normal(normal, posterior.a.shape)
+    drawn: Array = posterior.mean @ z + jnp.sqrt(variance) * random.normal(normal, posterior.a.shape)
+    return drawn
 
 
 def _observe(state: Tree, x: Array, arm: Array, reward: Array) -> Tree:
