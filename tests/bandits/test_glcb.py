@@ -300,7 +300,7 @@ def test_errors_are_clear_and_change_nothing(rows, tiny, log, tmp_path):
         ({"pseudo_count": "leverage", "reward": "ctree"}, "which only Gaussian rewards have"),
         ({"reward_range": (1, 0)}, r"reward_range must be \(low, high\)"),
         ({"reward_range": (0, np.nan)}, "reward_range"),
-        ({"reward": "bernoulli", "reward_range": (0, 1)}, "reward_range must be None"),
+        ({"reward": "bernoulli", "reward_range": (0, 2)}, "reward_range must be None"),
         ({"gating": "tree"}, "gating"),
         ({"layer_sizes": ()}, "layer_sizes"),
         ({"min_variance": 1e3}, "min_variance must be below max_variance"),

@@ -415,8 +415,11 @@ class GLCB(BaseEstimator):
                 'pseudo_count="leverage" reads the regression of base_model="linear", which only Gaussian '
                 f"rewards have, got base_model={self.base_model!r} and reward={self.reward!r}"
             )
-        if self.reward == "bernoulli" and self.reward_range is not None:
-            raise ValueError('reward_range must be None with reward="bernoulli", whose rewards are 0 or 1')
+        if self.reward == "bernoulli" and self._range() != (0.0, 1.0):
+            raise ValueError(
+                'reward_range must be None or (0, 1) with reward="bernoulli", whose rewards are 0 or 1, '
+                f"got {self.reward_range!r}"
+            )
         self._range()
         if isinstance(self.random_state, Integral):
             self._seed = int(self.random_state)

@@ -31,7 +31,8 @@ class JointRegression:
         """Return mean [D] and variance of the posterior predictive distribution at z [d]."""
         x = np.append(z, 1.0)
         mean, precision, noise = self.posterior()
-        return x @ mean, noise * (1.0 + min(x @ np.linalg.solve(precision, x), 1 / self.least))
+        told = float(x @ np.linalg.solve(precision, x))
+        return x @ mean, noise * (1.0 + min(told, 1 / self.least))
 
     def learn(self, z: FloatArray, y: FloatArray) -> None:
         """Add a row."""
