@@ -7,7 +7,7 @@ what was seen so far. Seeds run side by side, each with random numbers of its ow
 import math
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -72,11 +72,19 @@ def play(method: Method, batch: Batch, round_length: int = ROUND) -> tuple[NDArr
         jnp.asarray(np.pad(part, filling), jnp.float32) for part in (batch.contexts, batch.rewards)
     )
     keys = jnp.stack([random.key(seed) for seed in batch.seeds])
-    run = jax.jit(jax.vmap(partial(_episode, method, shape, round_length)))
-    compiled = run.lower(keys, contexts, rewards).compile()
+    run = _compiled(method, shape, round_length, len(batch.seeds))
     start = time.perf_counter()
-    arms = np.asarray(compiled(keys, contexts, rewards))[:, :steps]
+    arms = np.asarray(run(keys, contexts, rewards))[:, :steps]
     return arms.astype(np.intp), time.perf_counter() - start
+
+
+@lru_cache(maxsize=4)
+def _compiled(method: Method, shape: Shape, length: int, seeds: int) -> Any:
+    """Return the compiled loop: a worker gets many blocks of the same kind."""
+    run = jax.jit(jax.vmap(partial(_episode, method, shape, length)))
+    keys = jnp.stack([random.key(0)] * seeds)
+    contexts, rewards = (jnp.zeros((seeds, shape.steps, size)) for size in (shape.features, shape.arms))
+    return run.lower(keys, contexts, rewards).compile()
 
 
 def _episode(method: Method, shape: Shape, length: int, key: Array, contexts: Array, rewards: Array) -> Array:
@@ -92,8 +100,8 @@ def _episode(method: Method, shape: Shape, length: int, key: Array, contexts: Ar
     def round_(carry: tuple[Tree, Data], number: Array) -> tuple[tuple[Tree, Data], None]:
         state, data = carry
         first = number * length
-        here = (lax.dynamic_slice_in_dim(part, first, length) for part in (contexts, rewards))
-        state, (arms, paid) = lax.scan(decide, state, (first + jnp.arange(length), *here))
+        here, could = (lax.dynamic_slice_in_dim(part, first, length) for part in (contexts, rewards))
+        state, (arms, paid) = lax.scan(decide, state, (first + jnp.arange(length), here, could))
         data = data._replace(
             arms=lax.dynamic_update_slice_in_dim(data.arms, arms, first, 0),
             rewards=lax.dynamic_update_slice_in_dim(data.rewards, paid, first, 0),
