@@ -258,6 +258,7 @@ def test_errors_are_clear_and_change_nothing(rows, tiny, log, tmp_path):
     wrong = [
         (r"arm must be one of \[0, 1, 2\], got 7; add_arm adds one", policy.update, (x, 7, 1.0)),
         ("arm must be one of", policy.update, (x, "0", 1.0)),
+        ("arm must be one of", policy.update, (x, [0, 1], 1.0)),
         ("arm must be one of", policy.remove_arm, (3,)),
         ("reward contains NaN", policy.update, (x, 0, np.nan)),
         ("reward contains infinity", policy.update, (x, 0, np.inf)),

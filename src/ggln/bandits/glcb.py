@@ -15,56 +15,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ggln import persistence
-from ggln.bandits import logs
+from ggln.bandits import logs, networks
 from ggln.bandits.exploration import COUNTS, RULES
 from ggln.bandits.offpolicy import PolicyValues, policy_values
 from ggln.core import constants
 from ggln.core.arm_learner import ArmLearner, Decisions
-from ggln.core.build import Settings, bernoulli_settings
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.estimators import RATE, GGLNRegressor
 
 FloatArray = NDArray[np.float64]
 Label = Hashable
-OF_NETWORKS = (
-    "layer_sizes",
-    "context_dim",
-    "n_estimators",
-    "gating",
-    "gating_bias",
-    "base_model",
-    "base_variance",
-    "bias_range",
-    "bias_variance",
-    "learning_rate",
-    "step",
-    "projection",
-    "barrier",
-    "weight_range",
-    "min_variance",
-    "max_variance",
-    "aggregation",
-    "standardize",
-    "n_jobs",
-)
-"""Parameters that mean what they mean to `GGLNRegressor`."""
-SHARED = (
-    "layer_sizes",
-    "context_dim",
-    "n_estimators",
-    "gating",
-    "gating_bias",
-    "learning_rate",
-    "step",
-    "weight_range",
-    "aggregation",
-    "standardize",
-    "seed",
-)
-"""Settings that Bernoulli networks have, too."""
-GAUSSIAN, BERNOULLI = (3e-2, (0.0, 1e3)), (1e-1, (-200.0, 200.0))
-"""Learning rate and range of the weights."""
 EXPLORING = 3
 """The stream of random numbers for exploration, beside those of `core.build`."""
 ONE = Threads(1)
@@ -141,7 +102,7 @@ class GLCB(BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **{name: GGLNRegressor._parameter_constraints[name] for name in OF_NETWORKS},
+        **{name: GGLNRegressor._parameter_constraints[name] for name in networks.PARAMETERS},
         "n_arms": [Interval(Integral, 1, None, closed="left"), None],
         "arms": ["array-like", None],
         "reward": [StrOptions({"gaussian", "bernoulli", "ctree"})],
@@ -352,7 +313,7 @@ class GLCB(BaseEstimator):
         self._begin()
         if arm is None:
             arm = next(number for number in range(len(self.arms_) + 1) if number not in self.arms_)
-        labels = _labels([*self.arms_, arm])
+        labels = logs.labels([*self.arms_, arm])
         if self._learner is not None:
             self._learner.add()
         self.arms_ = labels
@@ -408,8 +369,8 @@ class GLCB(BaseEstimator):
         self._validate_params()
         if (self.n_arms is None) == (self.arms is None):
             raise ValueError("give either n_arms or arms: how many there are, or their names")
-        labels = _labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
-        self._network(0)._check_parameters()
+        labels = logs.labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
+        networks.regressor(self.get_params(), 0)._check_parameters()
         if self._pseudo_count() == "leverage" and not self._has_regression():
             raise ValueError(
                 'pseudo_count="leverage" reads the regression of base_model="linear", which only Gaussian '
@@ -443,20 +404,8 @@ class GLCB(BaseEstimator):
             return logs.check_range(self.reward_range)
         return None if self.reward == "gaussian" else (0.0, 1.0)
 
-    def _network(self, seed: int) -> GGLNRegressor:
-        """Return a regressor with the settings of an arm's networks."""
-        values = {name: getattr(self, name) for name in OF_NETWORKS}
-        rate, span = GAUSSIAN if self.reward == "gaussian" else BERNOULLI
-        values["learning_rate"] = rate if self.learning_rate is None else self.learning_rate
-        values["weight_range"] = span if self.weight_range is None else self.weight_range
-        return GGLNRegressor(**values, folds=0, anneal=False, random_state=seed)
-
     def _new_learner(self, features: int) -> ArmLearner:
-        settings: Settings = self._network(self._seed)._settings((0, features), np.empty(0), 0)
-        if self.reward != "gaussian":
-            outputs = 1 if self.reward == "bernoulli" else 2**self.depth - 1
-            shared = {name: getattr(settings, name) for name in SHARED}
-            settings = bernoulli_settings(**shared, features=features, outputs=outputs)
+        settings = networks.settings(self.get_params(), features, self._seed)
         return ArmLearner(settings, len(self.arms_), self._range())
 
     def _keep(self, learner: ArmLearner) -> None:
@@ -483,9 +432,10 @@ class GLCB(BaseEstimator):
 
     def _number(self, arm: Label) -> int:
         """Return the position of an arm."""
-        for number, label in enumerate(self.arms_):
-            if label == arm:
-                return number
+        if np.ndim(arm) == 0:  # an array would not be equal or unequal to a name
+            for number, label in enumerate(self.arms_):
+                if label == arm:
+                    return number
         raise ValueError(f"arm must be one of {self.arms_}, got {arm!r}; add_arm adds one")
 
     def _rewards(self, name: str, rewards: ArrayLike, count: int) -> FloatArray:
@@ -494,17 +444,3 @@ class GLCB(BaseEstimator):
         if self.reward != "gaussian":
             logs.refuse_outside(paid, *(self._range() or (0.0, 1.0)), self.reward)
         return paid
-
-
-def _labels(labels: list[Any]) -> list[Label]:
-    """Return the names of arms as they are kept, checked."""
-    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    for label in plain:
-        if not isinstance(label, str | int) or isinstance(label, bool):
-            raise ValueError(f"arms must be strings or integers, got {label!r}")
-    if not plain:
-        raise ValueError("arms must name at least one arm, got none")
-    twice = sorted({repr(label) for label in plain if plain.count(label) > 1})
-    if twice:
-        raise ValueError(f"arms must differ from each other, got {', '.join(twice)} twice")
-    return plain
