@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -25,7 +25,8 @@ from ggln.core.threads import Threads
 from ggln.estimators import RATE, GGLNRegressor
 
 FloatArray = NDArray[np.float64]
-Label = Hashable
+Label = Any
+"""A string or an integer; NumPy's as well."""
 EXPLORING = 3
 """The stream of random numbers for exploration, beside those of `core.build`."""
 ONE = Threads(1)
@@ -47,16 +48,15 @@ class GLCB(BaseEstimator):
     reward : {"gaussian", "bernoulli", "ctree"}
         What rewards are: any numbers; 0 or 1, and numbers in between; or numbers in `reward_range`, cut into
         2**depth bins, with a tree of Bernoulli variables over them that can have any shape of distribution.
-    exploration : {"ucb", "thompson", "bonus", "greedy"}
-        How arms are tried of which little is known: by an upper confidence bound on their mean reward, by a
-        draw from its posterior, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not at all.
+    exploration : {"thompson", "ucb", "bonus", "greedy"}
+        How arms are tried of which little is known: by a draw from the posterior of their mean reward, by an
+        upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
     exploration_weight : float
         Factor on the posterior's deviation, or on the bonus.
-    pseudo_count : {"auto", "leverage", "mean", "soft_min"}
-        What N is: the rows that the joint regression of base_model="linear" has seen in the context's
-        direction; the mean over all neurons of how often the arm was played in their active context, as in
-        the paper; or the soft minimum (mean (1 + N_k)^-1/2)^-2 - 1 of these. "auto" takes the leverage
-        where there is one, and else the mean.
+    pseudo_count : {"soft_min", "mean", "leverage"}
+        What N is. With N_k how often the arm was played in the active context of neuron k: the soft minimum
+        (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of decisions that the joint
+        regression of base_model="linear" has seen in the context's direction.
     reward_range : (float, float) or None
         Rewards from this range are mapped to [0, 1]; None standardises them, by the first 1024 decisions.
         `exploration_weight` is in these units. With reward="ctree", None is (0, 1).
@@ -109,7 +109,7 @@ class GLCB(BaseEstimator):
         "depth": [Interval(Integral, 1, 8, closed="both")],
         "exploration": [StrOptions(set(RULES))],
         "exploration_weight": [Interval(Real, 0, 1e9, closed="both")],
-        "pseudo_count": [StrOptions({"auto", *COUNTS})],
+        "pseudo_count": [StrOptions(set(COUNTS))],
         "reward_range": ["array-like", None],
         "gating": [StrOptions({"sphere", "axis", "mixed"})],
         "base_model": [StrOptions({"none", "feature", "blr", "linear"})],
@@ -125,9 +125,9 @@ class GLCB(BaseEstimator):
         n_arms: int | None = None,
         arms: Sequence[Label] | None = None,
         reward: str = "gaussian",
-        exploration: str = "ucb",
-        exploration_weight: float = 0.1,
-        pseudo_count: str = "auto",
+        exploration: str = "thompson",
+        exploration_weight: float = 0.3,
+        pseudo_count: str = "soft_min",
         reward_range: tuple[float, float] | None = None,
         depth: int = 3,
         layer_sizes: Sequence[int] = (32, 32, 32),
@@ -138,7 +138,7 @@ class GLCB(BaseEstimator):
         base_model: str = "linear",
         base_variance: float | None = 100.0,
         bias_range: float = 5.0,
-        bias_variance: float = 100.0,
+        bias_variance: float = 10.0,
         learning_rate: float | None = None,
         step: str = "capped",
         projection: str = "clip",
@@ -198,7 +198,7 @@ class GLCB(BaseEstimator):
             return self.arms_[int(self._random.integers(len(self.arms_)))]
         learner = self._learner
         forecast = learner.forecast(row)
-        counts = np.where(learner.plays[:, None] > 0, COUNTS[self._pseudo_count()](forecast), 0.0)
+        counts = np.where(learner.plays[:, None] > 0, COUNTS[self.pseudo_count](forecast), 0.0)
         unknown = np.flatnonzero(counts[:, 0] <= 0.0)
         if unknown.size:
             return self.arms_[int(self._random.choice(unknown))]
@@ -371,7 +371,7 @@ class GLCB(BaseEstimator):
             raise ValueError("give either n_arms or arms: how many there are, or their names")
         labels = logs.labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
         networks.regressor(self.get_params(), 0)._check_parameters()
-        if self._pseudo_count() == "leverage" and not self._has_regression():
+        if self.pseudo_count == "leverage" and (self.reward, self.base_model) != ("gaussian", "linear"):
             raise ValueError(
                 'pseudo_count="leverage" reads the regression of base_model="linear", which only Gaussian '
                 f"rewards have, got base_model={self.base_model!r} and reward={self.reward!r}"
@@ -389,14 +389,6 @@ class GLCB(BaseEstimator):
         self._random = np.random.default_rng([self._seed, EXPLORING])
         self._learner = None
         self.arms_ = labels
-
-    def _has_regression(self) -> bool:
-        return self.reward == "gaussian" and self.base_model == "linear"
-
-    def _pseudo_count(self) -> str:
-        if self.pseudo_count != "auto":
-            return self.pseudo_count
-        return "leverage" if self._has_regression() else "mean"
 
     def _range(self) -> tuple[float, float] | None:
         """Return what is mapped to [0, 1], None if rewards are to be standardised."""

@@ -22,8 +22,8 @@ FEATURES = {"base_model": "feature", "base_variance": 1.0, "bias_variance": 1.0}
 
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},
-    "no joint regression": FEATURES | {"pseudo_count": "mean"},
-    "a regression on each feature": FEATURES | {"base_model": "blr", "pseudo_count": "mean"},
+    "no joint regression": FEATURES,
+    "a regression on each feature": FEATURES | {"base_model": "blr"},
     "features and biases of variance 1": FEATURES | {"base_model": "linear"},
     "gates on the sphere": {"gating": "sphere"},
     "gates on axes": {"gating": "axis"},
@@ -31,7 +31,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "the last neuron": {"aggregation": "last"},
     "rewards as they are": {"reward_range": (0.0, 1.0)},
     "counts of the gates, mean": {"pseudo_count": "mean"},
-    "counts of the gates, soft minimum": {"pseudo_count": "soft_min"},
+    "counts of the regression": {"pseudo_count": "leverage"},
     "upper bounds": {"exploration": "ucb", "exploration_weight": 0.1},
     "the paper's bonus": {"exploration": "bonus", "exploration_weight": 0.1, "pseudo_count": "mean"},
     "no exploration": {"exploration": "greedy"},
