@@ -15,7 +15,7 @@ COLOURS = {"nothing": GREY, "shipping": BLUE, "discount": ORANGE}
 
 
 def run(page: Path) -> dict[str, Any]:
-    """Run the Python of a page and return what it leaves; the policy is kept as it was before going live."""
+    """Run the Python of a page; return what it leaves, and what the policy was worth and chose on the way."""
     found: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(block, found)
@@ -24,6 +24,8 @@ def run(page: Path) -> dict[str, Any]:
             names = found["policy"].predict(later)
             paid = [shop.expected(x)[found["OFFERS"].index(arm)] for x, arm in zip(later, names, strict=True)]
             found["true_value"] = np.mean(paid)
+        if "earned" in found and "later" not in found:
+            found["later"] = found["policy"].predict(found["grid"])
     return found
 
 
@@ -51,22 +53,21 @@ def draw_values(found: dict[str, Any]) -> Figure:
 
 
 def draw_policy(found: dict[str, Any]) -> Figure:
-    """Draw the policy's choices, and what would be best, over two features."""
-    figure = Figure(figsize=(7.2, 3.0), layout="constrained")
-    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    """Draw the policy's choices before and after going live, and what would be best, over two features."""
+    figure = Figure(figsize=(8.4, 2.8), layout="constrained")
+    panels = figure.subplots(1, 3, sharex=True, sharey=True)
     offers, shape = found["OFFERS"], found["basket"].shape
-    chosen = np.array([offers.index(name) for name in found["choices"]]).reshape(shape)
-    best = np.array([found["Shop"](0).expected(x).argmax() for x in found["grid"]]).reshape(shape)
+    best = [offers[found["Shop"](0).expected(x).argmax()] for x in found["grid"]]
+    drawn = {"from the log": found["choices"], "after going live": found["later"], "the best offer": best}
     colours = ListedColormap([COLOURS[name] for name in offers])
-    for axes, arms, title in zip(
-        panels, (chosen, best), ("the policy's offer", "the best offer"), strict=True
-    ):
+    for axes, (title, names) in zip(panels, drawn.items(), strict=True):
+        arms = np.array([offers.index(name) for name in names]).reshape(shape)
         axes.pcolormesh(found["basket"], found["hour"], arms, cmap=colours, vmin=0, vmax=2, alpha=0.8)
         axes.set(title=title, xlabel="basket, euros")
         axes.set_yticks([0, 6, 12, 18, 24])
     panels[0].set_ylabel("hour")
     for name in offers:
-        panels[1].plot([], [], "s", color=COLOURS[name], alpha=0.8, label=name)
+        panels[0].plot([], [], "s", color=COLOURS[name], alpha=0.8, label=name)
     figure.legend(loc="outside right center")
     return figure
 
