@@ -21,7 +21,7 @@ def bandits(
         str, typer.Option(help="Names of bandits, separated by commas; financial,jester,wheel by default.")
     ] = "",
     policies: Annotated[
-        str, typer.Option(help="Names of policies, separated by semicolons; all by default.")
+        str, typer.Option(help="Names of policies, separated by commas; all by default.")
     ] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit.")] = 100,
     steps: Steps = None,
@@ -34,9 +34,9 @@ def bandits(
 
     Other bandits are adult, census, covertype, statlog, mushroom, wheel-0.9, wheel-0.95, wheel-0.99 and
     wheel-0.95-clip-11. All finished episodes are part of the tables, so they can be filled piece by piece.
-    Neural policies need jax and optax: pip install ggln[peers]
+    Neural policies need jax and optax, which the extra "peers" brings.
 
-    Example: ggln reproduce bandits --tasks wheel --policies "GLCB;LinFullPost" --seeds 10 --n-jobs -1
+    Example: ggln reproduce bandits --tasks wheel --policies GLCB,LinFullPost --seeds 10 --n-jobs -1
     """
     from ggln.experiments import bandits as experiment
     from ggln.experiments.bandit_tables import mean_ranks, tables
@@ -44,7 +44,7 @@ def bandits(
     from ggln.plots import bandits as picture
 
     names = chosen(tasks, CONTINUOUS)
-    players = tuple(name.strip() for name in policies.split(";")) if policies else experiment.POLICIES
+    players = chosen(policies, experiment.POLICIES)
     results = experiment.run(names, players, seeds, store_folder(store, output), n_jobs, data_dir, steps)
     console = new_console()
     for title, columns, rows in tables(results):

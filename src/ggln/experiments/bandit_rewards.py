@@ -12,8 +12,8 @@ from ggln.experiments.bandits import VERSION, follow
 from ggln.experiments.record import Results, machine
 
 POLICY = "LinFullPost"
-PERCENTILES = (0.0, 5.0, 10.0, 11.0, 15.0, 18.0, 19.0, 20.0, 21.0, 25.0)
-DELTAS = (0.5, 0.7, 0.9, 0.95, 0.99)
+PERCENTILES = (0.0, 5.0, 10.0, 11.0, 15.0, 18.0, 20.0, 25.0)
+DELTAS = (0.5, 0.9, 0.95, 0.99)
 
 
 def bandits() -> dict[str, tasks.Task]:

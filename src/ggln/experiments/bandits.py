@@ -24,7 +24,7 @@ from ggln.experiments.record import Results, machine
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-OURS, PAPERS = "GLCB", "GLCB, paper's settings"
+OURS, PAPERS = "GLCB", "GLCB-paper"  # with its defaults, and with the paper's settings
 FRAME = ("oracle", "uniform")
 POLICIES = (OURS, PAPERS, *competitors.NAMES)
 PUBLISHED_AS = {False: "G-GLN", True: "B-GLN"}

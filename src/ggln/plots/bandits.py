@@ -10,7 +10,7 @@ from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 VERMILLION = "#D55E00"
 LOOKS = {
     "GLCB": (GREEN, "-"),
-    "GLCB, paper's settings": (GREEN, "--"),
+    "GLCB-paper": (GREEN, "--"),
     "LinFullPost": (BLUE, "-"),
     "NeuralLinear": (BLUE, "--"),
     "NeuralGreedy": (ORANGE, "-"),
