@@ -15,7 +15,7 @@ def test_variants_play_the_same_episodes(tmp_path, monkeypatch):
     monkeypatch.setattr(bandit_ablation.presets, "PAPER_BANDITS", SMALL | {"exploration": "greedy"})
     results = bandit_ablation.run(["wheel"], 2, tmp_path, steps=30, **SMALL)
     own = results["tasks"]["wheel"]
-    assert set(own) == {*labels, "GLCB, paper's settings", "LinFullPost"}
+    assert set(own) == {*labels, bandit_ablation.bandits.PAPERS, "LinFullPost"}
     assert own["LinFullPost"]["over_rival"] == 0
     assert all(0 < cell["reward"] <= 30 for cell in own.values())
     columns, rows = bandit_ablation.table(results)
