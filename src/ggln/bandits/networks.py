@@ -45,6 +45,8 @@ SHARED = (
 """Settings that Bernoulli networks have, too."""
 GAUSSIAN, BERNOULLI = (3e-2, (0.0, 1e3)), (1e-1, (-200.0, 200.0))
 """Learning rate and range of the weights."""
+LEAST = 0.01
+"""Probabilities are kept this far from 0 and 1: an arm is never written off for good by its first rewards."""
 
 
 def regressor(parameters: dict[str, Any], seed: int) -> GGLNRegressor:
@@ -63,4 +65,4 @@ def settings(parameters: dict[str, Any], features: int, seed: int) -> Settings:
         return gaussian
     outputs = 1 if parameters["reward"] == "bernoulli" else 2 ** parameters["depth"] - 1
     shared = {name: getattr(gaussian, name) for name in SHARED}
-    return bernoulli_settings(**shared, features=features, outputs=outputs)
+    return bernoulli_settings(**shared, features=features, outputs=outputs, min_probability=LEAST)
