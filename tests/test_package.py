@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ggln
+from ggln.bandits import GLCB
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,10 +32,14 @@ def test_import_is_light():
 
 @pytest.mark.parametrize("name", [name for name in dir(ggln.presets) if name.startswith("PAPER")])
 def test_presets_are_valid_arguments(name):
-    preset = dict(getattr(ggln.presets, name))
-    preset |= {"layer_sizes": (4, 1), "context_dim": 2, "epochs": 2}
+    preset = getattr(ggln.presets, name) | {"layer_sizes": (4, 1), "context_dim": 2}
     random = np.random.default_rng(0)
     X = random.uniform(-1, 1, (30, 2))
+    if name == "PAPER_BANDITS":
+        policy = GLCB(2, **preset, random_state=0).partial_fit(X, [0, 1] * 15, X[:, 0])
+        assert np.isfinite(policy.predict_expectations(X)).all()
+        return
+    preset["epochs"] = 2
     y = X if preset["base_model"] == "coordinate" else X[:, 0]
     model = ggln.GGLNRegressor(**preset, random_state=0).fit(X, y)
     assert np.isfinite(model.predict(X)).all()

@@ -17,7 +17,11 @@ from ggln import atomic
 
 FORMAT = 1
 HEADER = "ggln"
-LOADABLE = {"GGLNRegressor": "ggln.estimators", "GLNClassifier": "ggln.classifiers"}
+LOADABLE = {
+    "GGLNRegressor": "ggln.estimators",
+    "GLNClassifier": "ggln.classifiers",
+    "GLCB": "ggln.bandits.glcb",
+}
 """The classes a file may name, and where they live: nothing else is ever imported."""
 
 Arrays = dict[str, NDArray[Any]]

@@ -58,21 +58,25 @@ PAPER_SARCOS: Preset = {
 """Table 2, left. Biases lie at +-7 on each of the 7 axes; scale the targets to [-1, 1] beforehand."""
 
 PAPER_BANDITS: Preset = {
+    "exploration": "bonus",
+    "exploration_weight": 1.0,
+    "pseudo_count": "mean",
+    "reward_range": (0.0, 1.0),
     "layer_sizes": (1000, 100, 1),
     "context_dim": 1,
-    "epochs": 1,
-    "n_estimators": 1,
-    "anneal": False,
-    "folds": 0,
     "gating": "sphere",
     "gating_bias": 0.05,
     "base_model": "feature",
+    "base_variance": 1.0,
+    "bias_range": 5.0,
+    "bias_variance": 1.0,
     "learning_rate": 3e-3,
     "step": "ogd",
     "projection": "clip",
+    "min_variance": 1e-2,
     "aggregation": "last",
 }
-"""Table 3, one network for each action."""
+"""Table 3, arguments of `ggln.bandits.GLCB`: one network for each action, rewards in [0, 1]."""
 
 PAPER_MNIST: Preset = {
     "layer_sizes": (50,) * 6 + (1,),

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli, presets
-from ggln.experiments import ablation, base_models, peer_models, sarcos, uci
+from ggln.experiments import ablation, bandit_rewards, bandit_tasks, base_models, peer_models, sarcos, uci
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
 
@@ -87,3 +87,20 @@ def test_ablation(reproduce, tiny_sets, monkeypatch):
     output, files = reproduce("ablation", "--sets", "yacht", "--splits", "1", "--rows", "30")
     assert files == {".jobs", "ablation.json", "ablation.png"}
     assert "overall" in output
+
+
+def test_bandits(reproduce):
+    output, files = reproduce(
+        "bandits", "--tasks", "wheel, wheel-0.9", "--policies", "LinFullPost", "--seeds", "2", "--steps", "30"
+    )
+    assert files == {".jobs", "bandits.json", "bandits.png"}
+    assert "delta 0.9" in output
+    assert "LinFullPost" in output
+
+
+def test_bandit_rewards(reproduce, monkeypatch):
+    monkeypatch.setattr(bandit_rewards, "PERCENTILES", (20.0,))
+    monkeypatch.setattr(bandit_rewards, "bandits", lambda: {"wheel": bandit_tasks.TASKS["wheel"]})
+    output, files = reproduce("bandit-rewards", "--seeds", "1", "--steps", "30")
+    assert files == {".jobs", "bandit-rewards.json", "bandit-rewards.png"}
+    assert "4491" in output

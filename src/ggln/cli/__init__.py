@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ggln import __version__
-from ggln.cli import classification, comparisons, datasets, reproduce
+from ggln.cli import bandits, classification, comparisons, datasets, reproduce
 from ggln.cli.show import new_console, print_table, save
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
 reproduce.app.add_typer(classification.app)
+reproduce.app.add_typer(bandits.app)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")
 

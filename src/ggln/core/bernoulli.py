@@ -7,7 +7,8 @@ distributions, normalised. Its log-loss has the gradient (sigma(w . x) - y) x. N
 For several classes, each against all others, a neuron has an output and a vector of weights for each class.
 Its gates, and so its context, are the same for all classes; a class sees nothing of the others. A row of the
 pool holds the weights of all classes, one after the other. Loops run over classes outside of rows: what a
-tile of four neurons needs for one class fits the second-level cache.
+tile of four neurons needs for one class fits the second-level cache. An output whose target is NaN has
+nothing to learn from a row: its neurons are passed over, and what they predicted is not recorded.
 """
 
 from typing import Any, NamedTuple
@@ -96,6 +97,8 @@ def learn_single(projection, limits, step, layer, pool, slots, columns, messages
     """Output d of neuron k over a block. Shapes as in `neuron.learn`."""
     prior, line = layer.prior, line_of(layer, d)
     for t in range(columns.size):
+        if np.isnan(targets[t, d]):
+            continue
         row = weights_of(pool, slots[k, columns[t]], layer, d)
         x = messages.dense[t, line]
         rate = messages.paces[t] * capped(step, messages.moments[t, line], limits)
@@ -112,6 +115,8 @@ def learn_tile(projection, limits, step, layer, pool, slots, columns, messages, 
     prior, floor, line = layer.prior, limits.floor, line_of(layer, d)
     for t in range(columns.size):
         column, target = columns[t], targets[t, d]
+        if np.isnan(target):
+            continue
         row0 = weights_of(pool, slots[k, column], layer, d)
         row1 = weights_of(pool, slots[k + 1, column], layer, d)
         row2 = weights_of(pool, slots[k + 2, column], layer, d)
@@ -217,6 +222,8 @@ def _energies(kind, outputs, target, energy, scale):
     for k in range(outputs.shape[0]):
         linear, factor = 0.0, 1.0
         for d in range(kind.outputs):
+            if np.isnan(target[d]):
+                continue
             z = np.float64(outputs[k, d])
             linear += max(z, 0.0) - target[d] * z
             factor *= 1.0 + exp_negative(-abs(z))

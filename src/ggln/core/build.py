@@ -18,6 +18,7 @@ from ggln.core.isotropic import Isotropic
 from ggln.core.network import Rules, make_shape
 from ggln.core.neuron import Limits, Step
 from ggln.core.projection import Clip, Exact, LogBarrier
+from ggln.core.regression import empty_joint_base
 from ggln.core.univariate import Univariate
 
 FloatArray = NDArray[np.float64]
@@ -95,6 +96,12 @@ class Settings:
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
         return np.random.default_rng([self.seed, network, purpose])
+
+
+def settings_from(values: dict[str, Any]) -> Settings:
+    """Return the settings whose fields were kept as plain values."""
+    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "weight_range", "context_dims")}
+    return Settings(**{**values, **tuples, "dtype": np.dtype(values["dtype"]).type})
 
 
 def bernoulli_settings(
@@ -198,10 +205,12 @@ def make_base(settings: Settings) -> tuple[Any, int]:
         return NoBase(limit), 0
     if settings.base_model == "logit":
         return LogitBase(limit), settings.features
+    size = settings.n_estimators, settings.features, settings.outputs
     if settings.base_model == "blr":
-        networks, features, outputs = settings.n_estimators, settings.features, settings.outputs
-        inputs = features + settings.regressors
-        return empty_linear_base(networks, features, outputs, limit, precision), inputs
+        inputs = settings.features + settings.regressors
+        return empty_linear_base(*size, limit, precision), inputs
+    if settings.base_model == "linear":
+        return empty_joint_base(*size, limit, settings.min_variance, precision), settings.features + 1
     if settings.base_model == "coordinate":
         return CoordinateBase(limit, precision), settings.features
     return FeatureBase(limit, settings.features, precision), settings.features + settings.regressors

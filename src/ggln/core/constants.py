@@ -75,6 +75,8 @@ CALM_VARIANCE, CALM_PACE = 100.0, 0.3
 with a small variance let a neuron correct its inputs within a few rows, and be led astray by as few."""
 HINGE_LIMIT = 5.0
 """Standardised features enter the regressions clipped here: far out, hinges and plane would extrapolate."""
+JOINT_PRIOR_ROWS = 1.0
+"""The joint regression's noise starts as if so many rows had shown a variance of 1, that of the targets."""
 GATE_ROWS = 1024
 """Rows, spread evenly over those seen, that offsets of gates are drawn from: enough for a threshold, and
 drawing them costs little beside learning."""

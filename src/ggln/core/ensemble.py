@@ -124,7 +124,7 @@ class Ensemble:
         self._buffers: dict[int, Work] = {}
         self._row_buffers: dict[int, tuple[Slots, Work]] = {}
         self._row_kernels = Specialized()
-        self._no_history, self._no_shares = np.empty((0, self.neurons)), np.empty((0, networks))
+        self.no_history, self._no_shares = np.empty((0, self.neurons)), np.empty((0, networks))
         self._evidence = np.zeros((networks, 1))
 
     # Memory --------------------------------------------------------------------------------------------
@@ -137,9 +137,9 @@ class Ensemble:
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
         visited = min(rows, self.index.shape[1])
-        self._require(self.used + visited * self.slots_per_visit)
+        self.require_slots(self.used + visited * self.slots_per_visit)
 
-    def _require(self, slots: int) -> None:
+    def require_slots(self, slots: int) -> None:
         """Raise MemoryError if a pool of so many slots needs more memory than there is."""
         numbers = slots * constants.LANES - self.pool.size
         dimension = self.gates.codes.shape[1]
@@ -181,17 +181,21 @@ class Ensemble:
                 for e in range(self.networks)
             ]
         )
+        self.claim_contexts([(some, e * self.neurons) for e, some in enumerate(found)])
+        return found
+
+    def claim_contexts(self, found: list[tuple[Slots, int]]) -> None:
+        """Turn contexts into slots # OUT, of networks whose first neurons' numbers are beside them."""
         before = self.used
-        for e, some in enumerate(found):
-            self.used = int(claim_rows(self.index, some, e * self.neurons, self.shape, self.used))
+        for some, first in found:
+            self.used = int(claim_rows(self.index, some, first, self.shape, self.used))
         try:
-            self._require(self.used)
+            self.require_slots(self.used)
             self.reserve(self.used)
         except MemoryError:
             self.index[self.index >= before] = 0
             self.used = before
             raise
-        return found
 
     def learn_epochs(
         self,
@@ -295,9 +299,9 @@ class Ensemble:
 
     def _parts(self, rows: int, threads: int) -> list[list[Part]]:
         """Return the parts of learning a block, those that may run side by side together."""
-        layers, switching = self.shape.table.shape[0], DENSITIES | SWITCH if self.moving else 0
+        layers, switching = self.shape.table.shape[0], self._switching_stages()
         if threads == 1:
-            return [[Part(SEND | NEURONS | switching, 0, layers, 0, max(self.neurons, rows))]]
+            return [[self.whole(rows)]]
         spans = blocks(rows, -(-rows // threads))
         parts = []
         for i in range(layers):
@@ -306,6 +310,14 @@ class Ensemble:
         parts.append([Part(switching & DENSITIES, 0, 0, *span) for span in spans])
         parts.append([Part(switching & SWITCH, 0, 0, 0, rows)])
         return parts
+
+    def whole(self, rows: int) -> Part:
+        """Return all of learning a block, for one thread."""
+        stages = SEND | NEURONS | self._switching_stages()
+        return Part(stages, 0, self.shape.table.shape[0], 0, max(self.neurons, rows))
+
+    def _switching_stages(self) -> int:
+        return DENSITIES | SWITCH if self.moving else 0
 
     def _chunks(self, layer: int, rows: int, count: int) -> list[tuple[int, int]]:
         """Cut a layer's neurons into whole tiles for up to `count` threads, each with enough to do."""
@@ -323,14 +335,14 @@ class Ensemble:
         kernels = self._row_kernels
         kernels.call(contexts, gating)
         self.used = kernels.call(claim_rows, claiming)
-        part = self._parts(1, 1)[0][0]
+        part = self.whole(1)
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
             if self.decay is not None:
                 work.messages.paces[:] = self._paces(1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules_of(e), self.shape, self.pool, block, target, work)
-            kernels.call(learn_span, (*networks, self.weights[e], self.time, self._no_history, part))
+            kernels.call(learn_span, (*networks, self.weights[e], self.time, self.no_history, part))
             self._evidence[e, 0] = work.evidence[0]
         if self.moving:
             kernels.call(switch_networks, (self.shares, self.time, self._evidence, self._no_shares))
@@ -486,14 +498,19 @@ class Ensemble:
 
     # State ---------------------------------------------------------------------------------------------
 
+    def layers_of(self, neurons: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the layers of neurons, which are numbered through all networks."""
+        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
+        layers: NDArray[np.intp] = layer_of[neurons % self.neurons]
+        return layers
+
     def visited(self) -> tuple[NDArray[np.intp], NDArray[np.intp], list[NDArray[np.intp]]]:
         """Return the neurons and contexts that have a row of weights, in order, and for each layer its rows.
 
         The rows of a layer are positions [rows, length] in the pool.
         """
         neurons, visited_contexts = np.nonzero(self.index)
-        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
-        layers = np.tile(layer_of, self.networks)[neurons]
+        layers = self.layers_of(neurons)
         starts = self.index[neurons, visited_contexts].astype(np.intp) * constants.LANES
         lengths = self.row_lengths() * constants.LANES
         places = [starts[layers == i, None] + np.arange(length) for i, length in enumerate(lengths)]
@@ -517,8 +534,7 @@ class Ensemble:
     def restore(self, arrays: dict[str, NDArray[Any]], time: int) -> None:
         """Take over a state of networks with the same gates."""
         neurons, visited_contexts = arrays["rows.neuron"], arrays["rows.context"]
-        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
-        lengths = self.row_lengths()[np.tile(layer_of, self.networks)[neurons]]
+        lengths = self.row_lengths()[self.layers_of(neurons)]
         starts = self.used + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self.index[neurons, visited_contexts] = starts[:-1]
         self.used = int(starts[-1])

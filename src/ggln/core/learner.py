@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.build import HINGES, ORDER, Settings, build, draw_gates
+from ggln.core.build import HINGES, ORDER, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.core.ensemble import Components, Ensemble, Epoch
 from ggln.core.gating import NO_SPLITS, Gates, Splits
@@ -423,12 +423,8 @@ class Learner:
         advise: Callable[[FloatArray], FloatArray] | None,
     ) -> "Learner":
         """Return the learner that `state` described, with the functions that it did not hold."""
-        settings = dict(values["settings"])
-        for name in ("layer_sizes", "weight_range", "context_dims"):
-            settings[name] = tuple(settings[name])
-        settings["dtype"] = np.dtype(settings["dtype"]).type
         learner = cls.__new__(cls)
-        learner._prepare(Settings(**settings), find_splits)
+        learner._prepare(settings_from(values["settings"]), find_splits)
         learner.advise = advise
         gates = Gates(arrays["gates.codes"], arrays["gates.offsets"], arrays["gates.normals"])
         learner.ensemble = build(learner.settings, gates)

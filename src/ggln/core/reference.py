@@ -15,6 +15,7 @@ from ggln.core.biases import biases
 from ggln.core.build import Settings, make_rules
 from ggln.core.constants import BARRIER_FLOOR, BLR_PRIOR_PRECISION, MIN_PRECISION_SUM, STEP_CAP
 from ggln.core.gating import Gates
+from ggln.core.reference_regression import JointRegression
 
 FloatArray = NDArray[np.float64]
 
@@ -262,7 +263,8 @@ class ReferenceNetwork:
         self.biases = Gaussians(means, spreads if spreads.ndim == 3 else spreads[:, :, None] * eye)
         noise = None if settings.base_variance is None else 1 / settings.base_variance
         self.regression = LinearRegression(settings.features, settings.outputs, noise, settings.bias_range)
-        base_inputs = 0 if settings.base_model == "none" else settings.features
+        self.joint = JointRegression(settings.features, settings.outputs, settings.min_variance)
+        base_inputs = {"none": 0, "linear": settings.features + 1}.get(settings.base_model, settings.features)
         inputs = [below + len(means) for below in (base_inputs, *settings.layer_sizes)]
         self.weights = [  # W_i: [K_i, 2^s, inputs]
             np.full((size, 2**settings.context_dim, m), 1 / m)
@@ -283,6 +285,7 @@ class ReferenceNetwork:
         self.switching = switch(self.switching, self.time, np.array(densities))
         self.time += 1
         self.regression.learn(z, y)
+        self.joint.learn(z, y)
         return layers
 
     def mixture(self) -> FloatArray:
@@ -311,11 +314,13 @@ class ReferenceNetwork:
             means, variances = self.regression.predict(z)
             means = np.clip(means, -r, r)
         else:
-            directions = (
-                np.ones(settings.outputs) if settings.base_model == "feature" else settings.outputs * eye
-            )
+            along_axes = settings.base_model == "coordinate"
+            directions = settings.outputs * eye if along_axes else np.ones(settings.outputs)
             means = np.clip(z, -r, r)[:, None] * directions
             variances = np.full(z.size, settings.base_variance, np.float64)
+        if settings.base_model == "linear":
+            mean, variance = self.joint.predict(z)
+            means, variances = np.vstack([means, np.clip(mean, -r, r)]), np.append(variances, variance)
         return Gaussians(means, eye / variances[:, None, None])
 
     def _pass(self, z: FloatArray, y: FloatArray | None) -> list[Gaussians]:

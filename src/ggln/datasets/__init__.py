@@ -4,6 +4,7 @@ Looked for in this order: the argument `data_dir`, the folder that the environme
 the cache (`GGLN_CACHE`, or `ggln` among the user's caches); then downloaded into the cache.
 """
 
+from ggln.datasets.bandits import BanditTable, load_bandit
 from ggln.datasets.images import Mnist, load_mnist
 from ggln.datasets.library import find, get, names
 from ggln.datasets.registry import ENTRIES, Entry
@@ -11,6 +12,7 @@ from ggln.datasets.tables import Dataset, Sarcos, load, load_sarcos
 
 __all__ = [
     "ENTRIES",
+    "BanditTable",
     "Dataset",
     "Entry",
     "Mnist",
@@ -18,6 +20,7 @@ __all__ = [
     "find",
     "get",
     "load",
+    "load_bandit",
     "load_mnist",
     "load_sarcos",
     "names",

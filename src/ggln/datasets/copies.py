@@ -1,5 +1,6 @@
 """Public copies of the tables: how each is downloaded and turned into the bytes of a file of this package."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -58,6 +59,33 @@ class Text:
             data = _unzip(data, self.member)
         table = np.loadtxt(io.BytesIO(data), delimiter=self.delimiter, skiprows=self.skip, ndmin=2)
         return _npz(names, table, self.features, self.target)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A table that is one array: a text file, or NumPy's own format if the name ends in .npy."""
+
+    url: str
+    skip: int = 0  # lines above the first row
+
+    def read(self, fetch: Fetch, names: Sequence[str]) -> bytes:
+        """Return the array as npz file."""
+        data = io.BytesIO(fetch(self.url))
+        npy = self.url.endswith(".npy")
+        table = np.load(data, allow_pickle=False) if npy else np.loadtxt(data, skiprows=self.skip, ndmin=2)
+        (name,) = names
+        return _packed({name: table.astype(np.float64)})
+
+
+@dataclass(frozen=True)
+class Zipped:
+    """A text file, which is kept as gz file."""
+
+    url: str
+
+    def read(self, fetch: Fetch, names: Sequence[str]) -> bytes:  # noqa: ARG002
+        """Return the text, compressed."""
+        return gzip.compress(fetch(self.url), mtime=0)
 
 
 @dataclass(frozen=True)
@@ -123,6 +151,10 @@ def _npz(names: Sequence[str], table: NDArray[Any], features: range, target: int
     inputs, targets = names
     y: Table = table[:, target if isinstance(target, int) else list(target)].astype(np.float64)
     X: Table = table[:, list(features)].astype(np.float64)
+    return _packed({inputs: X, targets: y})
+
+
+def _packed(arrays: dict[str, Table]) -> bytes:
     file = io.BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **{inputs: X, targets: y})
+    np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ggln.datasets import bandit_files
 from ggln.datasets.copies import Copy, Matlab, OpenML, Text, Verbatim
 from ggln.datasets.files import File
 
@@ -29,7 +30,7 @@ class Entry:
     outputs: int
     source: str
     files: tuple[tuple[File, ...], ...]  # what is needed; for each the alternatives, the best one first
-    splits: int = 20  # how many the standard protocol draws
+    splits: int = 20  # how many the standard protocol draws; 0 for bandits, which have none
 
 
 def _uci(
@@ -168,6 +169,22 @@ _SARCOS = Entry(
 )
 
 
+def _bandit(name: str, shape: tuple[int, int, int], source: str, *files: File) -> Entry:
+    """Return the entry of a contextual bandit: rows, features of a context, arms."""
+    return Entry(name, *shape, source, tuple((file,) for file in files), splits=0)
+
+
+_BANDITS = (
+    _bandit("jester", (19181, 32, 8), "Jester: ratings of 40 jokes by users.", bandit_files.JESTER),
+    _bandit("financial", (3713, 21, 8), "Prices of 21 stocks, day by day.", bandit_files.FINANCIAL),
+    _bandit("statlog", (43500, 9, 7), "UCI, Statlog: state of a space shuttle.", bandit_files.STATLOG),
+    _bandit("covertype", (581012, 54, 7), "UCI, covertype: trees of a forest.", bandit_files.COVERTYPE),
+    _bandit("mushroom", (8124, 117, 2), "UCI, mushroom: edible or not.", bandit_files.MUSHROOM),
+    _bandit("adult", (45222, 94, 14), "UCI, adult: a person's occupation.", *bandit_files.ADULT),
+    _bandit("census", (2458285, 389, 9), "UCI, US census of 1990: occupation.", bandit_files.CENSUS),
+)
+
+
 def _mnist(stem: str, name: str, checksum: str, content: str) -> File:
     """Return a file of MNIST, from the mirrors that hold the original bytes."""
     path = f"{stem}-ubyte.gz"
@@ -210,7 +227,7 @@ _MNIST = Entry(
     splits=1,
 )
 
-ENTRIES: dict[str, Entry] = {entry.name: entry for entry in (*_UCI_ENTRIES, _SARCOS, _MNIST)}
+ENTRIES: dict[str, Entry] = {entry.name: entry for entry in (*_UCI_ENTRIES, _SARCOS, _MNIST, *_BANDITS)}
 
 
 def entry(name: str) -> Entry:

@@ -46,11 +46,15 @@ def load(name: str, data_dir: Folder | None = None) -> Dataset:
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names()` that is not a contextual bandit.
     data_dir : path, optional
         A folder to look in before all others.
     """
     known = entry(name)
+    if not known.splits:
+        raise ValueError(
+            f"{name} is a contextual bandit without splits: load_bandit({name!r}) returns its table"
+        )
     if name == "sarcos":
         arm = load_sarcos(data_dir)
         return _join(name, (arm.X_train, arm.X_test), (arm.Y_train, arm.Y_test))

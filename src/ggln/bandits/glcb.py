@@ -1,0 +1,438 @@
+"""`GLCB`: contextual bandits with gated linear networks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ggln import persistence
+from ggln.bandits import logs, networks
+from ggln.bandits.exploration import COUNTS, RULES
+from ggln.bandits.offpolicy import PolicyValues, policy_values
+from ggln.core import constants
+from ggln.core.arm_learner import ArmLearner, Decisions
+from ggln.core.scaling import within
+from ggln.core.threads import Threads
+from ggln.estimators import RATE, GGLNRegressor
+
+FloatArray = NDArray[np.float64]
+Label = Any
+"""A string or an integer; NumPy's as well."""
+EXPLORING = 3
+"""The stream of random numbers for exploration, beside those of `core.build`."""
+ONE = Threads(1)
+
+
+class GLCB(BaseEstimator):
+    """Choose among arms by context, and learn online what they pay: gated linear contextual bandits.
+
+    Every arm has a gated linear network that predicts its reward's distribution from the context. Decisions
+    are learnt one at a time, each once, and none is stored but the first 1024. How little is known of an arm
+    in a context is read off the gates: how often their rows of weights were visited.
+
+    Parameters
+    ----------
+    n_arms : int, optional
+        How many arms, called 0, 1, ...; or give `arms`.
+    arms : sequence of str or int, optional
+        The arms by name.
+    reward : {"gaussian", "bernoulli", "ctree"}
+        What rewards are: any numbers; 0 or 1, and numbers in between; or numbers in `reward_range`, cut into
+        2**depth bins, with a tree of Bernoulli variables over them that can have any shape of distribution.
+    exploration : {"thompson", "ucb", "bonus", "greedy"}
+        How arms are tried of which little is known: by a draw from the posterior of their mean reward, by an
+        upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
+    exploration_weight : float
+        Factor on the posterior's deviation, or on the bonus.
+    pseudo_count : {"soft_min", "mean", "leverage"}
+        What N is. With N_k how often the arm was played in the active context of neuron k: the soft minimum
+        (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of decisions that the joint
+        regression of base_model="linear" has seen in the context's direction.
+    reward_range : (float, float) or None
+        Rewards from this range are mapped to [0, 1]; None standardises them, by the first 1024 decisions.
+        `exploration_weight` is in these units. With reward="ctree", None is (0, 1).
+    depth : int, 1 to 8
+        Of the tree of reward="ctree".
+    layer_sizes, context_dim, n_estimators, gating, gating_bias : optional
+        Of each arm's networks, as in `GGLNRegressor`. Gates cannot come from trees here.
+    base_model : {"linear", "blr", "feature", "none"}
+        As in `GGLNRegressor`. "linear" puts a Bayesian linear regression on all features together beside the
+        features themselves.
+    base_variance, bias_range, bias_variance, min_variance, max_variance, projection, barrier : optional
+        As in `GGLNRegressor`. These and `base_model` are of Gaussian rewards; the networks of the other kinds
+        have the features as logits, and probabilities in [0.01, 0.99].
+    learning_rate, weight_range : optional
+        As in `GGLNRegressor`. None takes 0.03 and (0, 1000) for Gaussian rewards, 0.1 and (-200, 200) else.
+    step, aggregation, standardize : optional
+        As in `GGLNRegressor`; `standardize` is about contexts.
+    random_state : None, int or RandomState
+        Seed of gates and of exploration: with it, decisions are reproducible.
+    n_jobs : None or int
+        Threads of `partial_fit`. The result does not depend on them.
+
+    Attributes
+    ----------
+    arms_ : list
+        The arms there are, in the order of `predict_expectations`.
+    n_features_in_ : int
+        Length of a context, from the first one learnt on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ggln.bandits import GLCB
+    >>> random = np.random.default_rng(0)
+    >>> policy = GLCB(arms=["tea", "coffee"], random_state=0)
+    >>> for _ in range(200):
+    ...     hour = random.uniform(0, 24, size=1)
+    ...     arm = policy.select(hour)
+    ...     pleasure = float((arm == "tea") == (hour[0] > 14)) + 0.1 * random.standard_normal()
+    ...     _ = policy.update(hour, arm, pleasure)
+    >>> policy.predict([[8.0], [20.0]])
+    ['coffee', 'tea']
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        **{name: GGLNRegressor._parameter_constraints[name] for name in networks.PARAMETERS},
+        "n_arms": [Interval(Integral, 1, None, closed="left"), None],
+        "arms": ["array-like", None],
+        "reward": [StrOptions({"gaussian", "bernoulli", "ctree"})],
+        "depth": [Interval(Integral, 1, 8, closed="both")],
+        "exploration": [StrOptions(set(RULES))],
+        "exploration_weight": [Interval(Real, 0, 1e9, closed="both")],
+        "pseudo_count": [StrOptions(set(COUNTS))],
+        "reward_range": ["array-like", None],
+        "gating": [StrOptions({"sphere", "axis", "mixed"})],
+        "base_model": [StrOptions({"none", "feature", "blr", "linear"})],
+        "learning_rate": [RATE, None],
+        "weight_range": ["array-like", None],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        arms: Sequence[Label] | None = None,
+        reward: str = "gaussian",
+        exploration: str = "thompson",
+        exploration_weight: float = 0.3,
+        pseudo_count: str = "soft_min",
+        reward_range: tuple[float, float] | None = None,
+        depth: int = 3,
+        layer_sizes: Sequence[int] = (32, 32, 32),
+        context_dim: int = 4,
+        n_estimators: int = 1,
+        gating: str = "mixed",
+        gating_bias: float | str = "data",
+        base_model: str = "linear",
+        base_variance: float | None = 100.0,
+        bias_range: float = 5.0,
+        bias_variance: float = 10.0,
+        learning_rate: float | None = None,
+        step: str = "capped",
+        projection: str = "clip",
+        barrier: float = 1e-6,
+        weight_range: tuple[float, float] | None = None,
+        min_variance: float = 1e-3,
+        max_variance: float = 1e2,
+        aggregation: str = "switching",
+        standardize: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_arms = n_arms
+        self.arms = arms
+        self.reward = reward
+        self.exploration = exploration
+        self.exploration_weight = exploration_weight
+        self.pseudo_count = pseudo_count
+        self.reward_range = reward_range
+        self.depth = depth
+        self.layer_sizes = layer_sizes
+        self.context_dim = context_dim
+        self.n_estimators = n_estimators
+        self.gating = gating
+        self.gating_bias = gating_bias
+        self.base_model = base_model
+        self.base_variance = base_variance
+        self.bias_range = bias_range
+        self.bias_variance = bias_variance
+        self.learning_rate = learning_rate
+        self.step = step
+        self.projection = projection
+        self.barrier = barrier
+        self.weight_range = weight_range
+        self.min_variance = min_variance
+        self.max_variance = max_variance
+        self.aggregation = aggregation
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    arms_: list[Any]
+    _seed: int
+    _learner: ArmLearner | None
+
+    # Deciding ------------------------------------------------------------------------------------------
+
+    def select(self, context: ArrayLike) -> Any:
+        """Return the arm to play in a context, a 1-D array.
+
+        Nothing is learnt before `update`. An arm with a pseudo-count of 0 comes first; of several, one at
+        random, so that decisions whose rewards are still to come do not all fall on the same.
+        """
+        self._begin()
+        row = self._context(context)
+        if self._learner is None:
+            return self.arms_[int(self._random.integers(len(self.arms_)))]
+        learner = self._learner
+        forecast = learner.forecast(row)
+        counts = np.where(learner.plays[:, None] > 0, COUNTS[self.pseudo_count](forecast), 0.0)
+        unknown = np.flatnonzero(counts[:, 0] <= 0.0)
+        if unknown.size:
+            return self.arms_[int(self._random.choice(unknown))]
+        rule = RULES[self.exploration]
+        scores = rule(forecast, counts, learner.rows, self.exploration_weight, self._random)
+        return self.arms_[int(np.argmax(scores))]
+
+    def predict(self, contexts: ArrayLike) -> Any:
+        """Return the arm that is expected to pay most: for a 1-D context, or a list for each of several."""
+        expected = self.predict_expectations(contexts)
+        best = np.argmax(expected, axis=-1)
+        return self.arms_[int(best)] if best.ndim == 0 else [self.arms_[arm] for arm in best]
+
+    def predict_expectations(self, contexts: ArrayLike, return_std: bool = False) -> Any:
+        """Return what each arm is expected to pay, in the order of `arms_`.
+
+        Parameters
+        ----------
+        contexts : array-like of shape (features,) or (n, features)
+        return_std : bool
+            Whether to return the rewards' predictive standard deviation, too.
+
+        Returns
+        -------
+        expected : array of shape (n_arms,) or (n, n_arms)
+            0 before anything was learnt.
+        std : of the same shape, with `return_std`
+        """
+        self._begin()
+        rows = np.array(contexts, np.float64, ndmin=2)
+        one = np.ndim(contexts) == 1
+        self._check_contexts(rows, contexts)
+        shift, scale = 0.0, 1.0
+        mean = np.zeros((len(self.arms_), rows.shape[0]))
+        std = np.ones_like(mean)
+        if self._learner is not None:
+            forecast = self._learner.forecast(rows)
+            mean, std = forecast.mean, np.sqrt(forecast.variance)
+            shift, scale = self._learner.units()
+        expected, deviation = (shift + scale * mean).T, (scale * std).T
+        if one:
+            expected, deviation = expected[0], deviation[0]
+        return (expected, deviation) if return_std else expected
+
+    # Learning ------------------------------------------------------------------------------------------
+
+    def update(self, context: ArrayLike, arm: Label, reward: float) -> Self:
+        """Learn what an arm paid in a context."""
+        self._begin()
+        row, number, paid = self._context(context), self._number(arm), self._rewards("reward", [reward], 1)
+        learner = self._learner or self._new_learner(row.shape[1])
+        learner.learn(Decisions(row, np.array([number]), paid[:, None], np.ones(1)), ONE)
+        self._keep(learner)
+        return self
+
+    def partial_fit(
+        self,
+        contexts: ArrayLike,
+        arms: Sequence[Label],
+        rewards: ArrayLike,
+        propensities: ArrayLike | None = None,
+    ) -> Self:
+        """Learn logged decisions in their order, as so many calls of `update` would.
+
+        Parameters
+        ----------
+        contexts : array-like of shape (n, features)
+        arms : sequence of n arms
+            What was played.
+        rewards : array-like of shape (n,)
+            What it paid.
+        propensities : array-like of shape (n,), optional
+            The probability with which the policy of the log played that arm. Each decision's step is then
+            multiplied by 1 / (arms * propensity), between 1/5 and 5: contexts count as they would if arms
+            had been played evenly. Without them all decisions count alike, which is right as well where the
+            log's policy saw nothing that the contexts do not hold, and varies less. The regression of
+            base_model="linear" counts all decisions alike.
+        """
+        self._begin()
+        rows = np.array(contexts, np.float64, ndmin=2)
+        self._check_contexts(rows, contexts)
+        count = rows.shape[0]
+        numbers = np.array([self._number(arm) for arm in logs.sized("arms", arms, count)], np.int64)
+        paid = self._rewards("rewards", rewards, count)
+        paces = np.ones(count)
+        if propensities is not None:
+            paces = logs.weights(logs.probabilities(propensities, count), len(self.arms_))
+        learner = self._learner or self._new_learner(rows.shape[1])
+        with Threads(joblib.effective_n_jobs(self.n_jobs)) as threads:
+            learner.learn(Decisions(rows, numbers, paid[:, None], paces), threads)
+        self._keep(learner)
+        return self
+
+    def evaluate(
+        self, contexts: ArrayLike, arms: Sequence[Label], rewards: ArrayLike, propensities: ArrayLike
+    ) -> PolicyValues:
+        """Estimate from logged decisions what `predict` would earn per decision.
+
+        The decisions must not have been learnt: keep the last part of a log for this. See `PolicyValues`.
+        """
+        self._begin()
+        expected = np.atleast_2d(self.predict_expectations(np.array(contexts, np.float64, ndmin=2)))
+        count = expected.shape[0]
+        numbers = np.array([self._number(arm) for arm in logs.sized("arms", arms, count)], np.int64)
+        paid, chances = self._rewards("rewards", rewards, count), logs.probabilities(propensities, count)
+        return policy_values(expected, numbers, paid, chances)
+
+    # Arms ----------------------------------------------------------------------------------------------
+
+    def add_arm(self, arm: Label | None = None) -> Self:
+        """Add an arm; by default it is called by the least number that is not taken."""
+        self._begin()
+        if arm is None:
+            arm = next(number for number in range(len(self.arms_) + 1) if number not in self.arms_)
+        labels = logs.labels([*self.arms_, arm])
+        if self._learner is not None:
+            self._learner.add()
+        self.arms_ = labels
+        return self
+
+    def remove_arm(self, arm: Label) -> Self:
+        """Remove an arm, and forget what was learnt of it."""
+        self._begin()
+        number = self._number(arm)
+        if len(self.arms_) == 1:
+            raise ValueError(f"arm {arm!r} is the only one: a policy needs at least one")
+        if self._learner is not None:
+            self._learner.remove(number)
+        self.arms_ = [*self.arms_[:number], *self.arms_[number + 1 :]]
+        return self
+
+    # Saving --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy to a file that `ggln.load` reads; it then decides as this one would go on to."""
+        self._begin()
+        header: dict[str, Any] = {
+            "estimator": type(self).__name__,
+            "parameters": {**self.get_params(), "random_state": self._seed},
+            "arms": self.arms_,
+            "random": self._random.bit_generator.state,
+        }
+        arrays: persistence.Arrays = {}
+        if self._learner is not None:
+            header["learner"], arrays = self._learner.state()
+        persistence.write(path, header, arrays)
+
+    @classmethod
+    def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
+        parameters = header["parameters"]
+        for name in ("layer_sizes", "weight_range", "reward_range"):
+            if isinstance(parameters[name], list):
+                parameters[name] = tuple(parameters[name])
+        policy = cls(**parameters)
+        policy._begin()
+        policy.arms_ = header["arms"]
+        policy._random.bit_generator.state = header["random"]
+        if "learner" in header:
+            policy._keep(ArmLearner.from_state(header["learner"], arrays))
+        return policy
+
+    # Checks --------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Check the parameters and name the arms, at the first call of anything."""
+        if hasattr(self, "arms_"):
+            return
+        self._validate_params()
+        if (self.n_arms is None) == (self.arms is None):
+            raise ValueError("give either n_arms or arms: how many there are, or their names")
+        labels = logs.labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
+        networks.regressor(self.get_params(), 0)._check_parameters()
+        if self.pseudo_count == "leverage" and (self.reward, self.base_model) != ("gaussian", "linear"):
+            raise ValueError(
+                'pseudo_count="leverage" reads the regression of base_model="linear", which only Gaussian '
+                f"rewards have, got base_model={self.base_model!r} and reward={self.reward!r}"
+            )
+        if self.reward == "bernoulli" and self._range() != (0.0, 1.0):
+            raise ValueError(
+                'reward_range must be None or (0, 1) with reward="bernoulli", whose rewards are 0 or 1, '
+                f"got {self.reward_range!r}"
+            )
+        self._range()
+        if isinstance(self.random_state, Integral):
+            self._seed = int(self.random_state)
+        else:
+            self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._random = np.random.default_rng([self._seed, EXPLORING])
+        self._learner = None
+        self.arms_ = labels
+
+    def _range(self) -> tuple[float, float] | None:
+        """Return what is mapped to [0, 1], None if rewards are to be standardised."""
+        if self.reward_range is not None:
+            return logs.check_range(self.reward_range)
+        return None if self.reward == "gaussian" else (0.0, 1.0)
+
+    def _new_learner(self, features: int) -> ArmLearner:
+        settings = networks.settings(self.get_params(), features, self._seed)
+        return ArmLearner(settings, len(self.arms_), self._range())
+
+    def _keep(self, learner: ArmLearner) -> None:
+        self._learner, self.n_features_in_ = learner, learner.settings.features
+
+    def _context(self, context: ArrayLike) -> FloatArray:
+        """Return a context, checked, as an array of shape (1, features)."""
+        row = np.array(context, np.float64, ndmin=2)
+        if np.ndim(context) != 1 or row.size == 0:
+            raise ValueError(f"context must be a 1-D array of features, got shape {np.shape(context)}")
+        self._check_contexts(row, context)
+        return row
+
+    def _check_contexts(self, rows: FloatArray, given: ArrayLike) -> None:
+        if rows.ndim != 2 or 0 in rows.shape:
+            raise ValueError(f"contexts must be of shape (n, features), got {np.shape(given)}")
+        expected = getattr(self, "n_features_in_", rows.shape[1])
+        if rows.shape[1] != expected:
+            raise ValueError(
+                f"contexts have {rows.shape[1]} features, but this policy has learnt from {expected}"
+            )
+        if not within(rows, constants.MAX_MAGNITUDE):
+            logs.refuse_bad("contexts", rows)
+
+    def _number(self, arm: Label) -> int:
+        """Return the position of an arm."""
+        if np.ndim(arm) == 0:  # an array would not be equal or unequal to a name
+            for number, label in enumerate(self.arms_):
+                if label == arm:
+                    return number
+        raise ValueError(f"arm must be one of {self.arms_}, got {arm!r}; add_arm adds one")
+
+    def _rewards(self, name: str, rewards: ArrayLike, count: int) -> FloatArray:
+        """Return rewards, checked."""
+        paid = logs.numbers(name, rewards, count)
+        if self.reward != "gaussian":
+            logs.refuse_outside(paid, *(self._range() or (0.0, 1.0)), self.reward)
+        return paid

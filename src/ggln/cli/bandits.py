@@ -1,0 +1,105 @@
+"""Commands of `ggln reproduce` about contextual bandits."""
+
+from typing import Annotated
+
+import typer
+
+from ggln.cli.datasets import DataDir
+from ggln.cli.reproduce import RESULTS, Output, Store, Workers, chosen, store_folder
+from ggln.cli.show import keep, new_console, print_table
+
+app = typer.Typer()
+
+Steps = Annotated[
+    int | None, typer.Option(min=20, help="Of an episode; by default 5000, fewer where there are fewer rows.")
+]
+
+
+@app.command()
+def bandits(
+    tasks: Annotated[
+        str, typer.Option(help="Names of bandits, separated by commas; financial,jester,wheel by default.")
+    ] = "",
+    policies: Annotated[
+        str, typer.Option(help="Names of policies, separated by commas; all by default.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit.")] = 100,
+    steps: Steps = None,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Table 3: policies on contextual bandits, what they earn, their ranks, regret and time.
+
+    Other bandits are adult, census, covertype, statlog, mushroom, wheel-0.9, wheel-0.95, wheel-0.99 and
+    wheel-0.95-clip-11. All finished episodes are part of the tables, so they can be filled piece by piece.
+    Neural policies need jax and optax, which the extra "peers" brings.
+
+    Example: ggln reproduce bandits --tasks wheel --policies GLCB,LinFullPost --seeds 10 --n-jobs -1
+    """
+    from ggln.experiments import bandits as experiment
+    from ggln.experiments.bandit_tables import mean_ranks, tables
+    from ggln.experiments.bandit_tasks import CONTINUOUS
+    from ggln.plots import bandits as picture
+
+    names = chosen(tasks, CONTINUOUS)
+    players = chosen(policies, experiment.POLICIES)
+    results = experiment.run(names, players, seeds, store_folder(store, output), n_jobs, data_dir, steps)
+    console = new_console()
+    for title, columns, rows in tables(results):
+        print_table(console, title, columns, rows, {})
+    if results["mean_rank"]:
+        print_table(console, "Mean rank over the three continuous bandits", *mean_ranks(results), {})
+    keep(console, results, output, "bandits", picture.draw)
+
+
+@app.command("bandit-rewards")
+def bandit_rewards(
+    seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit and scaling.")] = 50,
+    steps: Steps = None,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """How rewards are scaled: what LinFullPost earns for each percentile of clipping, beside the paper's.
+
+    Example: ggln reproduce bandit-rewards --seeds 10 --n-jobs -1
+    """
+    from ggln.experiments import bandit_rewards as experiment
+    from ggln.plots import bandit_rewards as picture
+
+    results = experiment.run(seeds, store_folder(store, output), n_jobs, data_dir, steps)
+    console = new_console()
+    title = "Cumulative reward of LinFullPost, rewards clipped at a percentile and at 100 less it"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "bandit-rewards", picture.draw)
+
+
+@app.command("bandit-ablation")
+def bandit_ablation(
+    tasks: Annotated[
+        str, typer.Option(help="Names of bandits, separated by commas; financial,jester,wheel by default.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit, by seeds from 1000 on.")] = 10,
+    steps: Steps = None,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """What each ingredient of GLCB() is worth: one of them changed, in the same episodes, beside LinFullPost.
+
+    Example: ggln reproduce bandit-ablation --tasks wheel --seeds 3 --n-jobs -1
+    """
+    from ggln.experiments import bandit_ablation as experiment
+    from ggln.experiments.bandit_tasks import CONTINUOUS
+    from ggln.plots import bandit_ablation as picture
+
+    names = chosen(tasks, CONTINUOUS)
+    results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, steps)
+    console = new_console()
+    title = "Cumulative reward, and what it is over LinFullPost's in the same episodes"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "bandit-ablation", picture.draw)
