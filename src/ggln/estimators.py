@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -41,6 +41,7 @@ FEWEST_ADVISED = 40
 """Rows below which regressors as base models are not worth their while."""
 
 Distribution = GaussianMixture | MultivariateGaussianMixture
+Observer = Callable[[str, int, Learner | None], AbstractContextManager[Callable[[int], object]]]
 
 
 class NeuronLayer(NamedTuple):
@@ -167,6 +168,9 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    _observer: Observer | None = None
+    """Told of every stage of learning, its steps and the learner at work; the command line draws its bar so."""
+
     def __init__(
         self,
         layer_sizes: Sequence[int] = (16,) * 6,
@@ -246,7 +250,8 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             with self._threads() as threads:
                 advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
                 course = Course(self.epochs, self.shuffle, self.anneal)
-                with self._progress("learning", learner.rows_to_learn(rows.shape[0], course)) as progress:
+                steps = learner.rows_to_learn(rows.shape[0], course)
+                with self._progress("learning", steps, learner) as progress:
                     learner.fit(rows, _columns(targets), course, threads, progress, advice)
         self._keep(learner, targets, regressors)
         return self
@@ -350,6 +355,10 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         check_is_fitted(self)
+        persistence.write(path, *self._state())
+
+    def _state(self) -> tuple[dict[str, Any], persistence.Arrays]:
+        """Return the header and the arrays of the model's file."""
         parameters = self.get_params()
         parameters["random_state"] = self.learner_.settings.seed
         names = getattr(self, "feature_names_in_", None)
@@ -367,7 +376,7 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             arrays |= models
         if not isinstance(self.base_model, str):
             parameters["base_model"] = "auto"  # estimators are code; what they have learnt is in the arrays
-        persistence.write(path, header, arrays)
+        return header, arrays
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
@@ -588,8 +597,14 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
         return Threads(joblib.effective_n_jobs(self.n_jobs))
 
     @contextmanager
-    def _progress(self, what: str, steps: int) -> Iterator[Callable[[int], object]]:
+    def _progress(
+        self, what: str, steps: int, learner: Learner | None = None
+    ) -> Iterator[Callable[[int], object]]:
         """Give a function that is told how many steps were done, and shows them if `verbose`."""
+        if self._observer is not None:
+            with self._observer(what, steps, learner) as advance:
+                yield advance
+            return
         if not self.verbose:
             yield lambda _: None
             return

@@ -1,0 +1,44 @@
+"""Who looks on while a table is learnt."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+Advance = Callable[[int, float | None], None]
+"""Told how many rows were learnt since the last call, and the running loss if there is a new one."""
+
+
+class Watch(Protocol):
+    """What learning says of itself."""
+
+    def say(self, remark: str) -> None:
+        """Say something that is worth a line."""
+
+    def stage(self, what: str, rows: int | None) -> "ContextStage":
+        """Begin a stage of so many rows, or of nobody knows how many."""
+
+    def loss_due(self) -> bool:
+        """Return whether it is time for a new running loss."""
+
+
+class ContextStage(Protocol):
+    """A stage, to be entered with `with`."""
+
+    def __enter__(self) -> Advance: ...
+    def __exit__(self, *exception: object) -> bool | None: ...
+
+
+class Silent:
+    """Nobody."""
+
+    def say(self, remark: str) -> None:
+        """Keep quiet."""
+
+    @contextmanager
+    def stage(self, what: str, rows: int | None) -> Iterator[Advance]:  # noqa: ARG002
+        """Show nothing."""
+        yield lambda _rows, _loss: None
+
+    def loss_due(self) -> bool:
+        """Never."""
+        return False
