@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ggln import __version__
-from ggln.cli import comparisons, datasets, fit, reproduce
+from ggln.cli import comparisons, datasets, fit, predict, reproduce, stream
 from ggln.cli.show import new_console, print_table, save
 
 app = typer.Typer(
@@ -19,7 +19,8 @@ app = typer.Typer(
     help="Gaussian Gated Linear Networks: online regression with error bars.",
 )
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
-app.add_typer(fit.app)
+for command in (fit, predict, stream):
+    app.add_typer(command.app)  # without a name: its commands join the others
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ggln.tables.model import TableRegressor
 
 Form = Literal["csv", "tsv", "jsonl", "parquet"]
-OutForm = Literal["csv", "tsv", "jsonl"]
+TextForm = Literal["csv", "tsv", "jsonl"]
 OnError = Literal["stop", "skip"]
 
 TableFile = Annotated[
@@ -58,6 +58,17 @@ def required(given: list[str] | None) -> list[str]:
         raise ValueError("name the column to predict with --target")
     if len(set(found)) < len(found):
         raise ValueError(f"--target names a column twice: {', '.join(found)}")
+    return found
+
+
+def levels(given: str) -> list[float]:
+    """Return the levels of quantiles from a text such as 0.05,0.95."""
+    try:
+        found = [float(text) for text in given.split(",")] if given.strip() else []
+    except ValueError:
+        found = [-1.0]
+    if not all(0.0 < level < 1.0 for level in found):
+        raise ValueError(f"--quantiles needs levels between 0 and 1, such as 0.05,0.95, got {given!r}")
     return found
 
 

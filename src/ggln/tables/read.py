@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import os
-import select
 import shutil
 import sys
 import tempfile
@@ -38,6 +37,7 @@ BLOCK = 1 << 16
 STANDARD_INPUT = "-"
 
 Row = list[str]
+Wait = Callable[[int], bool]
 
 
 class Bad(NamedTuple):
@@ -61,12 +61,12 @@ class Chunk(NamedTuple):
 class Source:
     """Bytes of a file or of a pipe, handed over as they come.
 
-    stopped: asked while nothing comes; once it says yes, the input has ended.
-    wake: a file descriptor that becomes readable when `stopped` is to be asked.
+    wait: called with the file's descriptor before each reading, to wait for bytes in its own way; once it says
+    no, the input has ended.
     """
 
-    def __init__(self, stream: IO[bytes], stopped: Callable[[], bool] | None = None, wake: int | None = None):
-        self.stream, self.stopped, self.wake = stream, stopped, wake
+    def __init__(self, stream: IO[bytes], wait: Wait | None = None) -> None:
+        self.stream, self.wait = stream, wait
         self.ahead = b""
 
     def read(self) -> bytes:
@@ -74,14 +74,10 @@ class Source:
         if self.ahead:
             data, self.ahead = self.ahead, b""
             return data
-        if self.stopped is not None and self.wake is not None:
-            if self.stopped():
-                return b""
-            select.select([self.stream.fileno(), self.wake], [], [])
-            if self.stopped():
-                return b""
-            return os.read(self.stream.fileno(), BLOCK)
-        return self.stream.read1(BLOCK)  # type: ignore[attr-defined, no-any-return]
+        if self.wait is None:
+            return self.stream.read1(BLOCK)  # type: ignore[attr-defined, no-any-return]
+        descriptor = self.stream.fileno()
+        return os.read(descriptor, BLOCK) if self.wait(descriptor) else b""
 
     def peek(self) -> bytes:
         """Return the bytes up to the end of the first line, without taking them."""
@@ -174,30 +170,23 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     return f": there are {shown}"
 
 
-def open_table(
-    path: str,
-    form: Format | None = None,
-    stopped: Callable[[], bool] | None = None,
-    wake: int | None = None,
-) -> Table:
+def open_table(path: str, form: Format | None = None, wait: Wait | None = None) -> Table:
     """Open a table, "-" for standard input. The format follows from the name, or else from the first bytes."""
+    stream: IO[bytes]
     if path == STANDARD_INPUT:
         if sys.stdin.isatty():
             raise ValueError("there is no table: name a file, or pipe one into the command")
-        stream: IO[bytes] = sys.stdin.buffer.raw if stopped else sys.stdin.buffer  # type: ignore[attr-defined]
-        name = "standard input"
+        stream, name = sys.stdin.buffer, "standard input"
     else:
         file = Path(path)
         if file.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name a file with a table")
         if not file.exists():
             raise FileNotFoundError(f"there is no file {path}")
-        name = path
-        stream = gzip.open(path) if file.suffix == ".gz" else file.open("rb")  # type: ignore[assignment]
-        stopped, wake = None, None
-        suffix = Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
-        form = form or EXTENSIONS.get(suffix.lower())
-    source = Source(stream, stopped, wake)
+        packed = file.suffix == ".gz"
+        stream, name = gzip.open(path) if packed else file.open("rb"), path  # type: ignore[assignment]
+        form = form or EXTENSIONS.get((Path(file.stem) if packed else file).suffix.lower())
+    source = Source(stream, wait)
     start = source.peek()
     if form is None:
         form = "parquet" if start[:4] == b"PAR1" else "jsonl" if start.lstrip()[:1] == b"{" else "csv"
