@@ -3,6 +3,7 @@
 Heavy modules are imported inside the commands, so that `--help` and completion answer at once.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ggln import __version__
-from ggln.cli import comparisons, datasets, fit, predict, reproduce, stream
+from ggln.cli import comparisons, datasets, fit, options, predict, reproduce, stream
 from ggln.cli.show import new_console, print_table, save
 
 app = typer.Typer(
@@ -28,10 +29,25 @@ app.add_typer(datasets.app, name="datasets")
 def run() -> None:
     """Run the command; an error is one sentence and exit code 2."""
     try:
-        app()
-    except (ValueError, OSError, MemoryError) as error:
-        print(f"ggln: {error}", file=sys.stderr)
+        app(prog_name="ggln")
+    except Exception as error:
+        if os.environ.get("GGLN_TRACEBACK"):
+            raise
+        print(f"ggln: {sentence(error)}", file=sys.stderr)
         sys.exit(2)
+
+
+def sentence(error: Exception) -> str:
+    """Return what went wrong in one line."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    text = " ".join(str(error).split())
+    if isinstance(error, ValueError | OSError | MemoryError):
+        return text or "there is not enough memory"
+    return (
+        f"this should not happen, please report it ({type(error).__name__}: {text}); "
+        "with GGLN_TRACEBACK=1 the same command shows where"
+    )
 
 
 def _version(wanted: bool) -> None:
@@ -52,12 +68,14 @@ def main(
 @app.command()
 def demo(
     plot: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("ggln-demo.png"),
-    seed: Annotated[int, typer.Option(help="Seed of the split and of the networks.")] = 0,
+    seed: options.Seed = 0,
 ) -> None:
     """Learn a small table, compare with two baselines, and draw the predictions.
 
     Example: ggln demo --plot /tmp/demo.png
     """
+    options.check_folder(plot.parent)
+    options.check_writable(plot, "picture")
     console = new_console()
     console.print("Learning 331 patients of the diabetes data (the first time, kernels are compiled)")
     from ggln.experiments import demo as experiment

@@ -16,6 +16,9 @@ from ggln.estimators import Distribution, GGLNRegressor, _mixture
 
 FloatArray = NDArray[np.float64]
 
+CACHED_ROWS = 16
+"""Rows whose components, a few thousand each, stay in the cache while their moments are computed."""
+
 
 class Moments(NamedTuple):
     """Means and standard deviations, [n, D] each."""
@@ -65,7 +68,8 @@ class Worker:
         if self.outputs > 1:
             joint = _mixture(recorded, self.outputs)
             return Moments(joint.mean, joint.std)
-        parts = [mixture_moments(some) for some in recorded]
+        least = self.regressor.learner_.settings.min_variance
+        parts = [mixture_moments(some, least) for some in recorded]
         return Moments(*(np.concatenate(values)[:, None] for values in zip(*parts, strict=True)))
 
     def prequential(self, X: FloatArray, Y: FloatArray) -> Distribution:
@@ -78,21 +82,25 @@ class Worker:
         return self.regressor.learner_.partial_fit(X, Y, self.threads, record, lambda _: None)
 
 
-def mixture_moments(predictions: Predictions) -> tuple[FloatArray, FloatArray]:
+def mixture_moments(predictions: Predictions, least: float) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation [n] of the mixture that all neurons of a network with one output form.
 
     As `GaussianMixture` has them, but without bringing every component to the user's units first.
+    least: no mixture is narrower than its narrowest component can be; what is below is rounding.
     """
-    outputs, weights, spreads = predictions.components
-    means = outputs[..., 0].astype(np.float64)
-    squares = spreads[:, None] / outputs[..., 1] + means * means
-    flat = (means.shape[0], -1)
-    shares = np.broadcast_to(weights, means.shape).reshape(flat)
-    total = shares.sum(axis=1)
-    mean = np.einsum("nm,nm->n", shares, means.reshape(flat)) / total
-    variance = np.einsum("nm,nm->n", shares, squares.reshape(flat)) / total - mean * mean
-    # no mixture is narrower than its narrowest component: what is below is rounding
-    least = (spreads[:, None] / outputs[..., 1].astype(np.float64)).reshape(flat).min(axis=1)
+    outputs, all_weights, spreads = predictions.components
+    mean, variance = np.empty(outputs.shape[0]), np.empty(outputs.shape[0])
+    widths = np.repeat(spreads, outputs.shape[2])
+    for start in range(0, outputs.shape[0], CACHED_ROWS):
+        rows = slice(start, start + CACHED_ROWS)
+        block = outputs[rows].reshape(-1, widths.size, 2)
+        shares = all_weights[rows].reshape(-1, widths.size) if all_weights.ndim == 3 else all_weights.reshape(1, -1)
+        total = shares.sum(axis=1)
+        means = block[..., 0].astype(np.float64)
+        squares = widths / block[..., 1]
+        squares += means * means
+        mean[rows] = np.einsum("nm,nm->n", shares, means) / total
+        variance[rows] = np.einsum("nm,nm->n", shares, squares) / total - mean[rows] ** 2
     scale = predictions.scales[..., 0]
     return predictions.shifts[..., 0] + scale * mean, scale * np.sqrt(np.maximum(variance, least))
 
