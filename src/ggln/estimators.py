@@ -25,7 +25,7 @@ from ggln.core.learner import Advice, Course, Learner, Predictions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
-from ggln.explain import Explanation, explain
+from ggln.explain import ExplainMixin
 from ggln.regressors import CrossFitted, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
@@ -51,7 +51,7 @@ class NeuronLayer(NamedTuple):
     variance: FloatArray
 
 
-class GGLNRegressor(RegressorMixin, BaseEstimator):
+class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
     """Regression with a predictive distribution, learnt online and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
@@ -344,12 +344,6 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
             for a, b in itertools.pairwise(edges)
         ]
 
-    def explain(self, X: ArrayLike) -> Explanation:
-        """Return how much each base input and bias adds to each row's mean and precision."""
-        rows = self._check_rows(X)
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return explain(self.learner_, rows, [*map(str, names), *self._regressor_names])
-
     # Saving --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -585,9 +579,13 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 
     def _keep(self, learner: Learner, targets: FloatArray, regressors: Sequence[Any]) -> None:
         self.learner_ = learner
-        self._regressor_names = [type(regressor).__name__ for regressor in regressors]
+        self._regressor_names = _distinct([type(regressor).__name__ for regressor in regressors])
         self.n_outputs_ = learner.settings.outputs
         self._flat_target = targets.ndim == 1
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return [str(name) for name in names]
 
     def _shaped(self, values: FloatArray) -> FloatArray:
         """Return (n, outputs) values in the shape that the targets had."""
@@ -618,6 +616,14 @@ class GGLNRegressor(RegressorMixin, BaseEstimator):
 def _columns(targets: FloatArray) -> FloatArray:
     """Return targets as a matrix."""
     return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Number names that occur several times."""
+    return [
+        f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
+    ]
 
 
 def _refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:

@@ -74,6 +74,10 @@ class Forest(NamedTuple):
         add_trees(self.trees, X.astype(np.float32), total)
         return total
 
+    def slopes(self, X: FloatArray) -> FloatArray:
+        """Return the derivatives [n, D, d]: trees are constant between their splits."""
+        return np.zeros((X.shape[0], self.offset.size, X.shape[1]))
+
     def arrays(self) -> Arrays:
         """Return all there is."""
         return {"offset": self.offset, **self.trees._asdict()}
@@ -98,6 +102,15 @@ class Perceptron(NamedTuple):
             values = result
         return values
 
+    def slopes(self, X: FloatArray) -> FloatArray:
+        """Return the derivatives [n, D, d], those of active units multiplied up layer by layer."""
+        product = np.broadcast_to(np.eye(X.shape[1]), (X.shape[0], X.shape[1], X.shape[1]))
+        for i, (weights, _) in enumerate(self.layers):
+            product = product @ weights
+            if i + 1 < len(self.layers):
+                product = product * (Perceptron(self.layers[: i + 1]).predict(X) > 0.0)[:, None]
+        return np.swapaxes(product, 1, 2)
+
     def arrays(self) -> Arrays:
         """Return all there is."""
         pairs = enumerate(self.layers)
@@ -117,6 +130,13 @@ class Live(NamedTuple):
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the predictions [n, D]."""
         return np.asarray(self.estimator.predict(X), np.float64).reshape(X.shape[0], -1)
+
+    def slopes(self, X: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Refuse: nothing is known of the estimator but what it predicts."""
+        raise ValueError(
+            f"base_model holds a {type(self.estimator).__name__}, whose derivative is not known: "
+            "use effects, which compares predictions"
+        )
 
     def arrays(self) -> Arrays:
         """Refuse: only code could bring the estimator back."""
@@ -201,6 +221,15 @@ class CrossFitted:
         shift, scale = self.targets.shift_and_scale()
         predictions: FloatArray = shift + scale * np.mean(folds, axis=0)
         return predictions
+
+    def slopes(self, X: FloatArray) -> FloatArray:
+        """Return the derivatives [n, R, D, d] of what each regressor predicts for new rows."""
+        rows = self.inputs.transform(X)
+        folds = [np.stack([model.slopes(rows) for model in fold], axis=1) for fold in self.models]
+        widths, scale = self.inputs.shift_and_scale()[1], self.targets.shift_and_scale()[1]
+        inside = np.abs(rows) < self.inputs.limit
+        derivatives: FloatArray = np.mean(folds, axis=0) * scale[:, None] * (inside / widths)[:, None, None]
+        return derivatives
 
     def state(self) -> tuple[list[list[str]], Arrays]:
         """Return the kinds of the models, and all arrays by name."""

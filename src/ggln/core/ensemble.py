@@ -315,30 +315,50 @@ class Ensemble:
         weights: FloatArray = self.weights[network]
         return weights if self.shares[network] == 1.0 else self.shares[network] * weights
 
+    def base_rows(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the base predictions of some rows: means [n, inputs, D] and variances [n, inputs]."""
+        work, rows = self.new_work(side.shape[0]), np.arange(side.shape[0])
+        start_block(self.base, network, side, rows, work.unknown, False, work)
+        means = work.means.astype(np.float64)
+        if isinstance(self.base, CoordinateBase):
+            means = means * np.eye(self.base_inputs)  # feature i along output i
+        return means, 1.0 / work.precisions.astype(np.float64)
+
     def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the base predictions of one row: means [inputs, D] and variances [inputs]."""
-        _, work = self.row_work()
-        start_block(self.base, network, side, ROW, work.unknown, False, work)
-        means = work.means[0].astype(np.float64)
-        if isinstance(self.base, CoordinateBase):
-            means = np.diag(means[:, 0])  # feature i along output i
-        return means, 1.0 / work.precisions[0].astype(np.float64)
+        means, variances = self.base_rows(network, side)
+        return means[0], variances[0]
 
-    def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
-        """Return the weights [neurons, inputs] that one row selects, layer by layer."""
-        first, slots = network * self.neurons, np.empty((self.neurons, 1), constants.SLOT)
-        contexts(self.gates, side, ROW, first, first + self.neurons, slots)
+    def active_contexts(self, side: FloatArray) -> Slots:
+        """Return the context [E * N, n] that each row selects in every neuron."""
+        found = np.empty((self.networks * self.neurons, side.shape[0]), constants.SLOT)
+        contexts(self.gates, side, np.arange(side.shape[0]), 0, found.shape[0], found)
+        return found
+
+    def row_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
+        """Return the weights [n, neurons, inputs] that each row selects, layer by layer."""
+        first, slots = network * self.neurons, np.empty((self.neurons, side.shape[0]), constants.SLOT)
+        contexts(self.gates, side, np.arange(side.shape[0]), first, first + self.neurons, slots)
         find_rows(self.index, slots, first)
         found = []
         for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
             used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
-            starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].astype(np.intp) * constants.LANES
+            starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].T[..., None].astype(np.intp) * constants.LANES
             found.append(np.float64(prior) + self.pool[starts + used].astype(np.float64))
         return found
 
-    def moments(self, side: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the ensemble's mixture for each row and output, [n, D] each."""
-        mean, second = self._infer(side, threads, None)
+    def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
+        """Return the weights [neurons, inputs] that one row selects, layer by layer."""
+        return [weights[0] for weights in self.row_weights(network, side)]
+
+    def moments(
+        self, side: FloatArray, threads: Threads, gated_by: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the ensemble's mixture for each row and output, [n, D] each.
+
+        gated_by: [n, d], rows that select the weights instead of those that the base model predicts from.
+        """
+        mean, second = self._infer(side, threads, None, gated_by)
         mean /= self.networks
         return mean, second / self.networks - mean**2
 
@@ -350,12 +370,17 @@ class Ensemble:
         return Components(outputs, self.weights * self.shares[:, None], self.spreads.copy())
 
     def _infer(
-        self, side: FloatArray, threads: Threads, outputs: NDArray[Any] | None
+        self,
+        side: FloatArray,
+        threads: Threads,
+        outputs: NDArray[Any] | None,
+        gated_by: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Predict all rows, blocks spread over the threads; return sums of moments over networks [n, D].
 
-        outputs: [n, E, N, P] # OUT, or None where they are not wanted.
+        outputs: [n, E, N, P] # OUT, or None where they are not wanted; gated_by as in `moments`.
         """
+        gated_by = side if gated_by is None else gated_by
         mean = np.zeros((side.shape[0], self.rules.kind.outputs))
         second = np.zeros_like(mean)
         longest = max(1, min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count)))
@@ -368,7 +393,7 @@ class Ensemble:
                 slots = np.empty((self.neurons, rows.size), constants.SLOT)
                 for e in range(self.networks):
                     first = e * self.neurons
-                    contexts(self.gates, side, rows, first, first + self.neurons, slots)
+                    contexts(self.gates, gated_by, rows, first, first + self.neurons, slots)
                     find_rows(self.index, slots, first)
                     start_block(self.base, e, side, rows, work.unknown, False, work)
                     networks = (self.rules, self.shape, self.pool, Block(slots, columns), work)

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ggln.plots.dots import label_ticks
-from ggln.plots.style import BLUE, GREY, ORANGE
+from ggln.plots.style import BLUE, GREY, ORANGE, styled
 
 PANELS = {
     "rmse_ratio": "RMSE relative to the defaults'\n(right: worse than the defaults)",
@@ -15,6 +15,7 @@ PANELS = {
 DIFFERENCES = (-2, -1, -0.3, -0.1, -0.05, 0, 0.05, 0.1, 0.3, 1, 3, 10)
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw for each variant one dot for each set, and the overall mean."""
     variants = [label for label in results["settings"] if label != "defaults"]

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from ggln.plots.style import BLUE, GREY, ORANGE
+from ggln.plots.style import BLUE, GREY, ORANGE, styled
 
 LINES = {
     "none": (GREY, ":", "biases alone"),
@@ -16,6 +16,7 @@ LINES = {
 }
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw the running RMSE of each base model, with its standard error over seeds, a panel for each set."""
     sets = results["sets"]

@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ggln.plots.style import GREY
+from ggln.plots.style import GREY, styled
 
 OURS = "GGLNRegressor()"
 RATIOS = (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50)
@@ -15,6 +15,7 @@ Styles = Mapping[str, tuple[str, str]]
 """Colour and marker of each method."""
 
 
+@styled
 def compare(
     sets: Mapping[str, Any], marks: Styles, what: str, published: Any = None, hollow: Styles | None = None
 ) -> Figure:

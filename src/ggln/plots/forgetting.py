@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from ggln.plots.style import styled
+
 NAMES = {"regions": "regions (synthetic)", "tasks": "tasks (synthetic)"}
 WORST = 1.5
 """End of the colour scale, in deviations of the target: predicting the mean of all targets would give 1."""
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw a matrix for each set and method: rows are time, columns the parts; all with the same colours."""
     sets = results["sets"]

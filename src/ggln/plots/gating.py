@@ -1,66 +1,220 @@
-"""Gating regions in the plane (Figure 1A), from the results of `ggln reproduce gating`."""
+"""Gating regions in the plane of two features (Figure 1A)."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-SHOWN = 3  # neurons
+from ggln.plots.display import Display, FloatArray, column, name_of, place_of, span, unwrap, vary
+from ggln.plots.style import styled
+
+SHOWN = 3  # neurons of the experiment
+SMALLEST = 0.01
+"""Regions below this share of the picture get no label."""
 
 
+class GatingDisplay(Display):
+    """The contexts that points of a plane select: those of one neuron, or the gates of many.
+
+    Parameters
+    ----------
+    x, y : (n,) and (m,)
+        Values of the two features.
+    contexts : (neurons, m, n)
+        The context of each point; bit i is set inside the half-space of gate i.
+    context_dim : int
+        Gates of each neuron.
+    normals, offsets : (gates, 2) and (gates,), optional
+        Boundaries ``normals @ (x, y) = offsets`` to draw.
+    names : (str, str)
+        Names of the features.
+    """
+
+    def __init__(
+        self,
+        *,
+        x: FloatArray,
+        y: FloatArray,
+        contexts: NDArray[np.integer[Any]],
+        context_dim: int,
+        normals: FloatArray | None = None,
+        offsets: FloatArray | None = None,
+        names: tuple[str, str] = ("x0", "x1"),
+    ) -> None:
+        self.x, self.y, self.contexts, self.context_dim = x, y, contexts, context_dim
+        self.normals = np.empty((0, 2)) if normals is None else normals
+        self.offsets = np.empty(0) if offsets is None else offsets
+        self.names = names
+
+    @property
+    def regions(self) -> int:
+        """How many different combinations of contexts the points have."""
+        return int(np.unique(self.contexts.reshape(len(self.contexts), -1), axis=1).shape[1])
+
+    @property
+    def inside(self) -> NDArray[np.integer[Any]]:
+        """How many half-spaces hold each point, (m, n)."""
+        bits = self.contexts[:, None] >> np.arange(self.context_dim)[:, None, None] & 1
+        held: NDArray[np.integer[Any]] = bits.sum(axis=(0, 1))
+        return held
+
+    def plot(self, ax: Axes | None = None, *, labels: bool = True) -> Self:
+        """Draw one neuron's contexts with their bits, or how many half-spaces of all neurons hold a point."""
+        ax = self._start(ax, (5.2, 4.2))
+        if len(self.contexts) == 1:
+            ax.pcolormesh(
+                self.x, self.y, self.contexts[0], cmap="cividis", vmin=0, vmax=2**self.context_dim - 1
+            )
+            if labels:
+                self._name_regions(ax)
+            ax.set_title(f"{self.regions} regions")
+        else:
+            inside = ax.pcolormesh(self.x, self.y, self.inside, cmap="cividis")
+            self.figure_.colorbar(inside, ax=ax, shrink=0.85, label="half-spaces that hold the point")
+            ax.set_title(f"{len(self.contexts)} neurons: {self.regions} regions")
+        self._lines(ax)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        return self
+
+    def _lines(self, ax: Axes) -> None:
+        """Draw the boundaries of the half-spaces, from one edge of the picture to the other."""
+        for (a, b), offset in zip(self.normals, self.offsets, strict=True):
+            if abs(b) * np.ptp(self.y) > abs(a) * np.ptp(self.x):
+                ends = np.array([self.x[0], self.x[-1]])
+                ax.plot(ends, (offset - a * ends) / b, color="white", linewidth=0.8)
+            elif a != 0.0:
+                ends = np.array([self.y[0], self.y[-1]])
+                ax.plot((offset - b * ends) / a, ends, color="white", linewidth=0.8)
+        ax.set(xlim=(self.x[0], self.x[-1]), ylim=(self.y[0], self.y[-1]))
+
+    def _name_regions(self, ax: Axes) -> None:
+        """Write each context's bits, the first gate's first, into the middle of its region."""
+        contexts = self.contexts[0]
+        for context in np.unique(contexts):
+            rows, columns = np.nonzero(contexts == context)
+            if rows.size < SMALLEST * contexts.size:
+                continue
+            bits = "".join(str(int(context) >> bit & 1) for bit in range(self.context_dim))
+            ax.text(
+                self.x[columns].mean(),
+                self.y[rows].mean(),
+                bits,
+                ha="center",
+                va="center",
+                fontsize=8,
+                bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5},
+            )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        features: tuple[int | str, int | str] = (0, 1),
+        neuron: int | None = None,
+        layer: int = 0,
+        network: int = 0,
+        grid_resolution: int = 150,
+        at: Any = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the regions that a fitted estimator's gates cut out of the plane of two features.
+
+        Parameters
+        ----------
+        estimator : fitted `GGLNRegressor`, or a pipeline that ends with one
+            In a pipeline, features are those that reach the last step.
+        X : array-like of shape (n, features)
+            Rows that give the features' ranges.
+        features : two ints or strs
+        neuron : int, optional
+            Of this layer, to be shown with its contexts; all neurons of the layer by default.
+        layer, network : int
+        grid_resolution : int
+            Points along each feature.
+        at : row of features, optional
+            Where the other features are held; at their medians by default.
+        ax : matplotlib axes, optional
+        """
+        model, rows = unwrap(estimator, X)
+        first, second = (place_of(rows, feature) for feature in features)
+        x, y = (span(column(rows, place), grid_resolution) for place in (first, second))
+        across, up = np.meshgrid(x, y)
+        grid = vary(rows, {first: across.ravel(), second: up.ravel()}, at)
+        sizes = list(model.learner_.settings.layer_sizes)
+        start = sum(sizes[:layer])
+        chosen = range(start, start + sizes[layer]) if neuron is None else [start + neuron]
+        contexts = model.contexts(grid)[:, network, list(chosen)].T.reshape(-1, y.size, x.size)
+        normals, offsets = _boundaries(model, grid, (first, second), (network, layer, neuron))
+        return cls(
+            x=x,
+            y=y,
+            contexts=contexts,
+            context_dim=model.learner_.settings.context_dim,
+            normals=normals,
+            offsets=offsets,
+            names=(name_of(rows, first), name_of(rows, second)),
+        ).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        x: FloatArray,
+        y: FloatArray,
+        contexts: NDArray[np.integer[Any]],
+        *,
+        context_dim: int,
+        names: tuple[str, str] = ("x0", "x1"),
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw contexts that were found for the points of a grid."""
+        return cls(x=x, y=y, contexts=contexts, context_dim=context_dim, names=names).plot(ax)
+
+
+def _boundaries(
+    model: Any, grid: Any, places: tuple[int, int], which: tuple[int, int, int | None]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the boundaries of a layer's gates, or a neuron's, in the plane of the grid's two features.
+
+    Gates on what base regressors predict are no lines there, and left out.
+    """
+    network, layer, neuron = which
+    gates = model.active_gates(grid[:1])
+    features = model.n_features_in_
+    own = (gates.network == network) & (gates.layer == layer)
+    own &= ~gates.normals[:, features:].any(axis=1)
+    if neuron is not None:
+        own &= gates.neuron == neuron
+    normals = gates.normals[own][:, :features]
+    held = np.asarray(grid, np.float64)[0].copy()
+    held[list(places)] = 0.0
+    return normals[:, list(places)], gates.offsets[own] - normals @ held
+
+
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw some neurons' contexts, and how many half-spaces of all neurons hold each point."""
-    neurons = range(min(SHOWN, len(results["contexts"])))
+    axis, contexts = np.array(results["axis"]), np.array(results["contexts"])
+    normals, offsets = np.array(results["normals"]), np.array(results["offsets"])
+    neurons = range(min(SHOWN, len(contexts)))
     figure = Figure(figsize=(3.1 * len(neurons) + 3.7, 3.8), layout="constrained")
     panels = figure.subplots(1, len(neurons) + 1, sharex=True, sharey=True, squeeze=False)[0]
-    for axes, neuron in zip(panels, neurons, strict=False):
-        contexts = np.array(results["contexts"][neuron])
-        axes.pcolormesh(
-            results["axis"],
-            results["axis"],
-            contexts,
-            cmap="cividis",
-            vmax=2 ** results["context_dim"] - 1,
-            vmin=0,
-        )
-        lines(axes, results, [neuron])
-        name_regions(axes, results, contexts)
-        axes.set_title(f"neuron {neuron + 1}: {len(np.unique(contexts))} regions")
-    inside = panels[-1].pcolormesh(results["axis"], results["axis"], results["inside"], cmap="cividis")
-    lines(panels[-1], results, range(len(results["contexts"])))
-    panels[-1].set_title(f"all {len(results['contexts'])} neurons: {results['polytopes']} regions")
-    figure.colorbar(inside, ax=panels[-1], shrink=0.85, label="half-spaces that hold the point")
-    for axes in panels:
-        axes.set(aspect="equal", xlabel="first feature")
+    shown = [[neuron] for neuron in neurons] + [list(range(len(contexts)))]
+    for axes, chosen in zip(panels, shown, strict=True):
+        display = GatingDisplay(
+            x=axis,
+            y=axis,
+            contexts=contexts[chosen],
+            context_dim=results["context_dim"],
+            normals=normals[chosen].reshape(-1, 2),
+            offsets=offsets[chosen].ravel(),
+            names=("first feature", ""),
+        ).plot(axes)
+        who = f"neuron {chosen[0] + 1}" if axes is not panels[-1] else f"all {len(contexts)} neurons"
+        axes.set_title(f"{who}: {display.regions} regions")
+        axes.set_aspect("equal")
     panels[0].set_ylabel("second feature")
     return figure
-
-
-def lines(axes: Axes, results: dict[str, Any], neurons: Any) -> None:
-    """Draw the boundaries v . z = b of the neurons' half-spaces."""
-    extent = results["axis"][-1]
-    for neuron in neurons:
-        for (a, b), offset in zip(results["normals"][neuron], results["offsets"][neuron], strict=True):
-            along = 2 * extent * np.array([-1.0, 1.0])
-            axes.plot(a * offset - b * along, b * offset + a * along, color="white", linewidth=1)
-    axes.set(xlim=(-extent, extent), ylim=(-extent, extent))
-
-
-def name_regions(axes: Axes, results: dict[str, Any], contexts: Any) -> None:
-    """Write each context's bits, the first gate's first, into the middle of its region."""
-    axis = np.array(results["axis"])
-    for context in np.unique(contexts):
-        rows, columns = np.nonzero(contexts == context)
-        if rows.size < 0.01 * contexts.size:
-            continue
-        bits = "".join(str(int(context) >> bit & 1) for bit in range(results["context_dim"]))
-        axes.text(
-            axis[columns].mean(),
-            axis[rows].mean(),
-            bits,
-            ha="center",
-            va="center",
-            fontsize=8,
-            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5},
-        )

@@ -6,11 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREY, ORANGE
+from ggln.plots.band import BandDisplay
+from ggln.plots.neurons import NORMAL_95, normal_band
+from ggln.plots.style import ORANGE, styled
 
-NORMAL_95 = 1.6449  # the band of a Gaussian that holds nine in ten
 
-
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw the best neuron of the first, the middle and the last layer, and the network's output."""
     neurons = results["neurons"]
@@ -19,9 +20,10 @@ def draw(results: dict[str, Any]) -> Figure:
     panels = figure.subplots(1, 4, sharex=True, sharey=True)
     for axes, neuron in zip(panels, shown, strict=False):
         mean, std = np.array(neuron["mean"]), np.array(neuron["std"])
-        band(axes, results, mean, mean - NORMAL_95 * std, mean + NORMAL_95 * std)
+        band(axes, results, mean, normal_band(mean, std))
         axes.set_title(f"layer {neuron['layer']}, its best neuron\nNLL {neuron['nll']:.3f}")
-    band(panels[3], results, results["mean"], results["lower"], results["upper"])
+    interval = {0.9: (np.array(results["lower"]), np.array(results["upper"]))}
+    band(panels[3], results, np.array(results["mean"]), interval)
     panels[3].set_title(f"network\nNLL {results['nll']:.3f} (the truth {results['nll_of_the_truth']:.3f})")
     panels[0].set_ylabel("y")
     handles, labels = panels[0].get_legend_handles_labels()
@@ -29,18 +31,15 @@ def draw(results: dict[str, Any]) -> Figure:
     return figure
 
 
-def band(axes: Axes, results: dict[str, Any], mean: Any, lower: Any, upper: Any) -> None:
+def band(axes: Axes, results: dict[str, Any], mean: Any, intervals: Any) -> None:
     """Draw a prediction with its 90 % band over the truth and some of the samples."""
-    x, truth, spread = results["x"], np.array(results["true_mean"]), np.array(results["true_std"])
-    axes.scatter(
-        results["sample_x"], results["sample_y"], s=3, color=GREY, alpha=0.4, linewidths=0, label="samples"
-    )
-    axes.fill_between(x, lower, upper, color=BLUE, alpha=0.25, linewidth=0, label="90 % predicted")
-    axes.plot(x, mean, color=BLUE, label="predicted mean")
+    x, truth, spread = np.array(results["x"]), np.array(results["true_mean"]), np.array(results["true_std"])
+    samples = np.array(results["sample_x"]), np.array(results["sample_y"])
+    BandDisplay(x=x, mean=mean, intervals=intervals, samples=samples, y_name="").plot(axes)
     axes.plot(x, truth, color=ORANGE, label="true mean")
     for sign in (-1, 1):
         label = "true 90 %" if sign == 1 else None
         axes.plot(
             x, truth + sign * NORMAL_95 * spread, color=ORANGE, linestyle="--", linewidth=1, label=label
         )
-    axes.set(xlabel="x", ylim=(-7.5, 5.5))
+    axes.set_ylim(-7.5, 5.5)

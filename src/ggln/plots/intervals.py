@@ -1,29 +1,74 @@
 """Predicted intervals of single rows, beside what came."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, ORANGE
+from ggln.plots.display import Display, FloatArray, one_output, one_target, predictive
+from ggln.plots.style import BLUE, ORANGE, styled
 
 
+class IntervalsDisplay(Display):
+    """Each row's mean and central interval, in the order of the means, and its true value.
+
+    Parameters
+    ----------
+    y, mean, lower, upper : (n,)
+    level : float
+        Of the intervals.
+    """
+
+    def __init__(
+        self, *, y: FloatArray, mean: FloatArray, lower: FloatArray, upper: FloatArray, level: float
+    ) -> None:
+        self.y, self.mean, self.lower, self.upper, self.level = y, mean, lower, upper, level
+
+    @property
+    def coverage(self) -> float:
+        """Share of the true values inside their intervals."""
+        return float(np.mean((self.lower <= self.y) & (self.y <= self.upper)))
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw a bar for each row's interval; true values outside of it are crosses."""
+        ax = self._start(ax, (8, 4))
+        order = np.argsort(self.mean)
+        y, mean, lower, upper = (part[order] for part in (self.y, self.mean, self.lower, self.upper))
+        inside, rank, level = (lower <= y) & (y <= upper), np.arange(y.size), f"{100 * self.level:g} %"
+        ax.vlines(rank, lower, upper, color=BLUE, alpha=0.3, linewidth=3, label=f"{level} interval")
+        ax.plot(rank, mean, color=BLUE, label="predicted mean")
+        ax.scatter(rank[inside], y[inside], s=12, color="black", label="true value, inside")
+        ax.scatter(rank[~inside], y[~inside], s=18, marker="x", color=ORANGE, label="true value, outside")
+        ax.set(
+            xlabel="rows, in the order of their predicted means",
+            ylabel="target",
+            title=f"{self.coverage:.0%} of the true values lie inside their {level} intervals",
+        )
+        ax.legend(loc="upper left")
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, level: float = 0.9, output: int = 0, ax: Axes | None = None
+    ) -> Self:
+        """Draw what a fitted estimator predicts of rows X, beside their targets y."""
+        return cls.from_predictions(y, predictive(estimator, X), level=level, output=output, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls, y: Any, distribution: Any, *, level: float = 0.9, output: int = 0, ax: Axes | None = None
+    ) -> Self:
+        """Draw a predicted distribution, one row for each of the targets y."""
+        single, targets = one_output(distribution, output), one_target(y, output)
+        lower, upper = single.interval(level)
+        return cls(y=targets, mean=single.mean, lower=lower, upper=upper, level=level).plot(ax)
+
+
+@styled
 def draw(results: dict[str, Any]) -> Figure:
-    """Draw each row's mean and 90 % interval, in the order of the means, and its true value."""
-    order = np.argsort(results["mean"])
-    y, mean, lower, upper = (np.asarray(results[name])[order] for name in ("y", "mean", "lower", "upper"))
-    inside = (lower <= y) & (y <= upper)
-    rank = np.arange(y.size)
+    """Draw the 90 % intervals of `ggln demo`."""
     figure = Figure(figsize=(8, 4), layout="constrained")
-    axes = figure.subplots()
-    axes.vlines(rank, lower, upper, color=BLUE, alpha=0.3, linewidth=3, label="90 % interval")
-    axes.plot(rank, mean, color=BLUE, label="predicted mean")
-    axes.scatter(rank[inside], y[inside], s=12, color="black", label="true value, inside")
-    axes.scatter(rank[~inside], y[~inside], s=18, marker="x", color=ORANGE, label="true value, outside")
-    axes.set(
-        xlabel="test rows, in the order of their predicted means",
-        ylabel="target",
-        title=f"{inside.mean():.0%} of the true values lie inside their 90 % intervals",
-    )
-    axes.legend(loc="upper left")
+    arrays = {name: np.asarray(results[name]) for name in ("y", "mean", "lower", "upper")}
+    IntervalsDisplay(**arrays, level=0.9).plot(figure.subplots())
     return figure

@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREEN, GREY
+from ggln.plots.style import BLUE, GREEN, GREY, styled
 
 NAMES = {"G-GLN": "G-GLN, the paper's network", "defaults": "GGLNRegressor()"}
 PROTOCOLS = {
@@ -13,6 +13,7 @@ PROTOCOLS = {
 }
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw each model's mean squared error with both protocols, and the paper's where it gives one."""
     models = list(next(iter(results["protocols"].values())))

@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREEN, GREY, ORANGE
+from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, styled
 
 ROUNDING = 0.005  # the paper gives two digits
 
@@ -15,6 +15,7 @@ MARKS = {
 }
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw each set's RMSE relative to the paper's, with standard errors over the splits."""
     sets = results["sets"]

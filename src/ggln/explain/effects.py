@@ -1,0 +1,86 @@
+"""What features do to the prediction, through the values that enter the network and through its gates.
+
+A base input's contribution says nothing about gates: where a gate switches from one row of weights to
+another, it is the biases whose contribution jumps. So here a feature is moved to other values, all others
+held, and predictions are compared. The gates alone can be moved too, or the values alone; the average over
+both orders of moving the two splits the change into two parts that add up to it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.learner import Learner
+from ggln.core.threads import Threads
+
+FloatArray = NDArray[np.float64]
+BLOCK = 4096
+"""Rows that are predicted at once."""
+
+
+class Effects(NamedTuple):
+    """How far each feature's value moves the predicted mean from where its other values would have it.
+
+    ``total = values + gates``, in the target's units.
+    """
+
+    names: list[str]
+    total: FloatArray  # (n, features), or (n, features, outputs)
+    values: FloatArray  # through the base inputs, regressors among them
+    gates: FloatArray  # through the choice of weights
+
+
+class Importance(NamedTuple):
+    """Means over rows: of the size of effects, and of the size of contributions less their mean."""
+
+    names: list[str]  # of the features
+    total: FloatArray  # (features,), or (features, outputs)
+    values: FloatArray
+    gates: FloatArray
+    input_names: list[str]  # of the base inputs and biases
+    inputs: FloatArray  # (inputs,), or (inputs, outputs)
+
+
+def reference_values(background: FloatArray, count: int) -> FloatArray:
+    """Return `count` values of each column [count, d], evenly spaced among the sorted ones; all if fewer."""
+    ordered = np.sort(background, axis=0)
+    if len(ordered) <= count:
+        return ordered
+    places = (np.arange(count) + 0.5) / count * len(ordered)
+    chosen: FloatArray = ordered[places.astype(int)]
+    return chosen
+
+
+def effects(
+    learner: Learner, rows: FloatArray, references: FloatArray, threads: Threads
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return total, values' and gates' effect [n, features, D] of each row's features.
+
+    references: [Q, features], the other values; an effect is the mean of the differences to all of them.
+    """
+    outputs, features = learner.settings.outputs, rows.shape[1]
+    scale = learner.targets.shift_and_scale()[1]
+    total, values, gates = np.zeros((3, rows.shape[0], features, outputs))
+    step = max(1, BLOCK // len(references))
+    for start in range(0, rows.shape[0], step):
+        block = rows[start : start + step]
+        side = learner.side(block)
+        here = np.repeat(side, len(references), axis=0)
+        both = learner.ensemble.moments(side, threads)[0][:, None]
+        for feature in range(features):
+            moved = np.repeat(block, len(references), axis=0)
+            moved[:, feature] = np.tile(references[:, feature], len(block))
+            there = learner.side(moved)
+
+            def mean(at: FloatArray, gated_by: FloatArray) -> FloatArray:
+                found = learner.ensemble.moments(at, threads, gated_by)[0]
+                return found.reshape(-1, len(references), outputs)
+
+            neither = mean(there, there)
+            only_gates, only_values = mean(there, here), mean(here, there)  # what is still as it was
+            own = slice(start, start + step), feature
+            total[own] = (both - neither).mean(axis=1)
+            values[own] = 0.5 * ((both - only_gates) + (only_values - neither)).mean(axis=1)
+            gates[own] = 0.5 * ((both - only_values) + (only_gates - neither)).mean(axis=1)
+    return scale * total, scale * values, scale * gates

@@ -1,0 +1,104 @@
+"""Networks at work on some rows, written out in double precision: what explanations are made from.
+
+Precisions are diagonals [.., D] or, for full covariances, matrices [.., D, D].
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.biases import biases
+from ggln.core.ensemble import Ensemble
+from ggln.core.full import Full
+from ggln.core.neuron import Limits
+
+FloatArray = NDArray[np.float64]
+NUMBERS = 1 << 22
+"""Numbers that a block of rows may keep: some ten megabytes for each array of a layer."""
+
+
+class Neurons(NamedTuple):
+    """One layer at work on T rows: the weighted product of its inputs, kept in its range."""
+
+    weights: FloatArray  # [T, K, m]
+    weighted_means: FloatArray  # [T, m, D]  of the inputs: precision times mean
+    precisions: FloatArray  # [T, m, D] or [T, m, D, D]  of the inputs
+    summed: FloatArray  # [T, K, D]  weighted sum of weighted_means
+    total: FloatArray  # [T, K, D] or [T, K, D, D]  weighted sum of precisions
+    mean: FloatArray  # [T, K, D]  before it is kept in its range
+    kept: FloatArray  # [T, K, D]  the factor that keeps it there
+    inverse: FloatArray  # of total, away from zero
+    narrowed: FloatArray  # the factor that keeps the precision in its range
+    precision: FloatArray  # that is passed on
+
+
+def apply(factor: FloatArray, value: FloatArray) -> FloatArray:
+    """Multiply vectors by diagonals [.., D] or by matrices [.., D, D]."""
+    if factor.ndim == value.ndim:
+        return factor * value
+    product: FloatArray = (factor @ value[..., None])[..., 0]
+    return product
+
+
+def mix(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the weighted sums [T, K, ..] of values [T, m, ..], weights: [T, K, m]."""
+    flat = weights @ values.reshape(*values.shape[:2], -1)
+    return flat.reshape(*flat.shape[:2], *values.shape[2:])
+
+
+def blocks(ensemble: Ensemble, rows: int) -> Iterator[slice]:
+    """Cut rows into blocks whose layers fit into memory."""
+    kind = ensemble.rules.kind
+    size = int(kind.outputs) ** (2 if isinstance(kind, Full) else 1)
+    widest = max(ensemble.base_inputs, ensemble.neurons) + len(biases(kind)[0])
+    step = max(1, NUMBERS // (widest * max(size, 16)))
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def forward(ensemble: Ensemble, network: int, side: FloatArray) -> list[Neurons]:
+    """Run rows through a network's layers, keeping what the way back needs. side: [T, d]."""
+    kind, limits = ensemble.rules.kind, ensemble.rules.limits
+    full, outputs = isinstance(kind, Full), int(kind.outputs)
+    means, variances = ensemble.base_rows(network, side)
+    bias_means, bias_precisions = biases(kind)
+    bias_weighted = apply(bias_precisions, bias_means)
+    unit = np.eye(outputs) if full else np.ones(outputs)
+    precisions = (1.0 / variances).reshape(*variances.shape, *[1] * unit.ndim) * unit
+    weighted = apply(precisions, means)
+    layers = []
+    for weights in ensemble.row_weights(network, side):
+        precisions, weighted = _with(precisions, bias_precisions), _with(weighted, bias_weighted)
+        summed, total = mix(weights, weighted), mix(weights, precisions)
+        inverse, narrowed = (_keep_matrices if full else _keep_diagonals)(total, limits)
+        mean = apply(inverse, summed)
+        bound = float(limits.mean_range)
+        kept = np.minimum(1.0, bound / np.maximum(np.abs(mean), bound))
+        precision = narrowed @ total if full else narrowed * total
+        layer = Neurons(
+            weights, weighted, precisions, summed, total, mean, kept, inverse, narrowed, precision
+        )
+        layers.append(layer)
+        precisions, weighted = precision, apply(precision, kept * mean)
+    return layers
+
+
+def _with(inputs: FloatArray, bias: FloatArray) -> FloatArray:
+    """Return the inputs [T, m, ..] of each row, followed by the biases [B, ..]."""
+    return np.concatenate([inputs, np.broadcast_to(bias, (len(inputs), *bias.shape))], axis=1)
+
+
+def _keep_diagonals(total: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
+    inverse = 1.0 / np.maximum(total, limits.min_sum)
+    return inverse, np.clip(total, limits.min_precision, limits.max_precision) * inverse
+
+
+def _keep_matrices(total: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
+    values, vectors = np.linalg.eigh(total)
+    inverse = 1.0 / np.maximum(values, limits.min_sum)
+    clipped = np.clip(values, limits.min_precision, limits.max_precision)
+    transposed = np.swapaxes(vectors, -1, -2)
+    return (vectors * inverse[..., None, :]) @ transposed, (
+        vectors * (clipped / values)[..., None, :]
+    ) @ transposed

@@ -1,0 +1,175 @@
+"""Local slopes: the exact derivative of the predicted mean by each feature, while no gate changes side.
+
+The derivative goes back from the output to the precisions and weighted means of the base inputs, and from
+there to the features: straight for a feature's own Gaussian, through mean and precision for Bayesian linear
+regression, through the layers of a perceptron. Trees are constant between their splits.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core import constants
+from ggln.core.base_models import CoordinateBase, FeatureBase, LinearBase
+from ggln.core.ensemble import Ensemble
+from ggln.core.learner import Learner
+from ggln.core.neuron import Limits
+from ggln.explain.layers import Neurons, apply, blocks, forward, mix
+
+FloatArray = NDArray[np.float64]
+
+
+class Adjoint(NamedTuple):
+    """Derivatives of each output O of a mixture by the inputs of a layer."""
+
+    weighted_means: FloatArray  # [T, O, m, D]
+    precisions: FloatArray  # [T, O, m, D] or [T, O, m, D, D]
+
+
+class Jacobian(NamedTuple):
+    """Derivatives of the base inputs by the side information, one column of which moves one input only."""
+
+    means: FloatArray  # [T, inputs, D]
+    precisions: FloatArray  # [T, inputs]
+
+
+def slopes(learner: Learner, rows: FloatArray) -> FloatArray:
+    """Return the derivatives [n, features, D] of the predicted means, in the user's units."""
+    ensemble, settings = learner.ensemble, learner.settings
+    side = learner.side(rows)
+    features, outputs = settings.features, settings.outputs
+    by_column = np.zeros((rows.shape[0], settings.columns, outputs))
+    for block in blocks(ensemble, rows.shape[0]):
+        for network in range(ensemble.networks):
+            layers = forward(ensemble, network, side[block])
+            adjoint = _backward(layers, ensemble.belief(network), ensemble.rules.limits)
+            by_column[block] += _by_column(ensemble, network, side[block], adjoint) / ensemble.networks
+    scale = learner.targets.shift_and_scale()[1]
+    widths = learner.inputs.shift_and_scale()[1]
+    found: FloatArray = by_column[:, :features] / widths[:, None] * scale
+    found[np.abs(side[:, :features]) >= learner.inputs.limit] = 0.0
+    if learner.advise is not None:
+        advisers: Any = learner.advise
+        jacobian = advisers.slopes(rows)
+        advice = side[:, features:].reshape(len(side), settings.regressors, outputs)
+        inside = np.abs(advice) < constants.INPUT_LIMIT
+        own = by_column[:, features:].reshape(len(side), settings.regressors, outputs, outputs)
+        # own: by regressor r's prediction of output d, of output o; jacobian: of r's output d by feature f
+        found += np.einsum("nrdo,nrd,nrdf->nfo", own, inside / scale, jacobian) * scale
+    return found
+
+
+def _backward(layers: list[Neurons], belief: FloatArray, limits: Limits) -> Adjoint:
+    """Return the derivatives of the mixture's means by the base inputs."""
+    outputs = layers[0].mean.shape[2]
+    rows, end = layers[0].mean.shape[0], belief.size
+    above: Adjoint | None = None
+    for layer in reversed(layers):
+        neurons = layer.mean.shape[1]
+        on_mean = np.zeros((rows, outputs, neurons, outputs))
+        on_mean += belief[end - neurons : end, None] * np.eye(outputs)[:, None]
+        end -= neurons
+        on_precision = np.zeros((rows, outputs, *layer.total.shape[1:]))
+        mean, precision = layer.kept * layer.mean, layer.precision[:, None]
+        if above is not None:
+            on_precision += above.precisions[:, :, :neurons]
+            on_precision += _outer(above.weighted_means[:, :, :neurons], mean[:, None], layer.total.ndim == 4)
+            on_mean += apply(precision, above.weighted_means[:, :, :neurons])
+        on_mean *= (np.abs(layer.mean) < limits.mean_range)[:, None]
+        on_total = _through_limits(layer, on_mean, on_precision, limits)
+        on_sum = apply(layer.inverse[:, None], on_mean)
+        upwards = np.swapaxes(layer.weights, 1, 2)
+        above = Adjoint(_mix_each(upwards, on_sum), _mix_each(upwards, on_total))
+    assert above is not None
+    return above
+
+
+def _mix_each(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """Mix [T, m, K] values [T, O, K, ..] of each output O: [T, O, m, ..]."""
+    moved = np.moveaxis(values, 1, -1)
+    return np.moveaxis(mix(weights, np.ascontiguousarray(moved)), -1, 1)
+
+
+def _outer(left: FloatArray, right: FloatArray, full: bool) -> FloatArray:
+    """Derivative of left . P right by a symmetric P: its symmetric part, or its diagonal."""
+    if not full:
+        return left * right
+    product = left[..., :, None] * right[..., None, :]
+    return 0.5 * (product + np.swapaxes(product, -1, -2))
+
+
+def _through_limits(
+    layer: Neurons, on_mean: FloatArray, on_precision: FloatArray, limits: Limits
+) -> FloatArray:
+    """Return the derivative by the sum of precisions, given those by mean and precision of each neuron.
+
+    mean = f(total) summed with f(x) = 1 / max(x, min_sum), precision = g(total) with g clipping to its range.
+    """
+    low, high, least = float(limits.min_precision), float(limits.max_precision), float(limits.min_sum)
+    on_inverse = _outer(on_mean, layer.summed[:, None], layer.total.ndim == 4)
+    if layer.total.ndim == 3:
+        free = (layer.total > low) & (layer.total < high)
+        by_inverse = np.where(layer.total > least, -(layer.inverse**2), 0.0)
+        return on_precision * free[:, None] + on_inverse * by_inverse[:, None]
+    values, vectors = np.linalg.eigh(layer.total)
+    inverse, clipped = 1.0 / np.maximum(values, least), np.clip(values, low, high)
+    turned = vectors[:, None]
+    back = np.swapaxes(turned, -1, -2)
+    inner = _differences(values, clipped, (values > low) & (values < high))[:, None] * (
+        back @ on_precision @ turned
+    )
+    by_inverse = np.where(values > least, -(inverse**2), 0.0)
+    inner = inner + _differences(values, inverse, by_inverse)[:, None] * (back @ on_inverse @ turned)
+    result: FloatArray = turned @ inner @ back
+    return result
+
+
+def _differences(at: FloatArray, values: FloatArray, derivatives: NDArray[Any]) -> FloatArray:
+    """Return the divided differences [.., D, D] of a function of eigenvalues (Daleckii and Krein)."""
+    gap = at[..., :, None] - at[..., None, :]
+    close = np.abs(gap) <= 1e-9 * np.abs(at).max(axis=-1)[..., None, None]
+    rise = values[..., :, None] - values[..., None, :]
+    mean = 0.5 * (derivatives[..., :, None] * 1.0 + derivatives[..., None, :])
+    return np.where(close, mean, rise / np.where(close, 1.0, gap))
+
+
+def _by_column(ensemble: Ensemble, network: int, side: FloatArray, adjoint: Adjoint) -> FloatArray:
+    """Return the derivatives [T, columns, O] by the side information."""
+    rows, outputs = adjoint.weighted_means.shape[:2]
+    found = np.zeros((rows, side.shape[1], outputs))
+    if ensemble.base_inputs == 0:
+        return found
+    means, variances = ensemble.base_rows(network, side)
+    precisions = 1.0 / variances
+    on_weighted = adjoint.weighted_means[:, :, : ensemble.base_inputs]  # [T, O, inputs, D]
+    on_precision = adjoint.precisions[:, :, : ensemble.base_inputs]
+    if on_precision.ndim == 5:
+        on_precision = np.diagonal(on_precision, axis1=3, axis2=4)
+    by_mean = precisions[:, None, :, None] * on_weighted
+    by_precision = (on_precision + on_weighted * means[:, None]).sum(axis=3)  # [T, O, inputs]
+    base = ensemble.base
+    features = base.features if isinstance(base, FeatureBase) else ensemble.base_inputs
+    jacobian = _jacobian(base, network, side, means, precisions)
+    total = (by_mean * jacobian.means[:, None]).sum(axis=3) + by_precision * jacobian.precisions[:, None]
+    found[:, :features] = np.swapaxes(total[:, :, :features], 1, 2)
+    if isinstance(base, FeatureBase):  # a regressor's input has a column for each output
+        regressors = (by_mean * jacobian.means[:, None])[:, :, features:]  # [T, O, R, D]
+        found[:, features:] = np.moveaxis(regressors, 1, -1).reshape(rows, -1, outputs)
+    return found
+
+
+def _jacobian(
+    base: Any, network: int, side: FloatArray, means: FloatArray, precisions: FloatArray
+) -> Jacobian:
+    """Return the derivatives of each base input by its own column of the side information."""
+    inside = np.abs(means) < base.limit
+    if isinstance(base, CoordinateBase):
+        free = np.abs(side) < base.limit
+        return Jacobian(free[..., None] * side.shape[1] * np.eye(side.shape[1]), np.zeros_like(precisions))
+    if not isinstance(base, LinearBase):
+        return Jacobian(inside * 1.0, np.zeros_like(precisions))
+    noise, squares = base.noise[network], base.features[network, 1]
+    slope_precision = constants.BLR_PRIOR_PRECISION + noise * squares
+    slope = noise[:, None] * base.products[network] / slope_precision[:, None]
+    return Jacobian(inside * slope, -(precisions**2) * 2.0 * side / slope_precision)

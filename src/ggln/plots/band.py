@@ -1,0 +1,151 @@
+"""The predicted band over one feature."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from matplotlib.axes import Axes
+
+from ggln.plots.display import (
+    Display,
+    FloatArray,
+    Samples,
+    column,
+    name_of,
+    one_output,
+    one_target,
+    place_of,
+    predictive,
+    span,
+    vary,
+)
+from ggln.plots.style import BLUE, GREY
+
+
+class BandDisplay(Display):
+    """The predicted mean and central intervals along one feature.
+
+    Parameters
+    ----------
+    x : (n,), in ascending order
+    mean : (n,)
+    intervals : mapping from a level to its (lower, upper), (n,) each
+    samples : (x, y), (m,) each, optional
+        Observations to draw beneath.
+    x_name, y_name : str
+        Names of the axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ggln import GGLNRegressor
+    >>> from ggln.plots import BandDisplay
+    >>> X = np.linspace(0, 6, 100)[:, None]
+    >>> model = GGLNRegressor(layer_sizes=(8, 1), base_model="feature", random_state=0).fit(
+    ...     X, np.sin(X[:, 0])
+    ... )
+    >>> display = BandDisplay.from_estimator(model, X, np.sin(X[:, 0]))
+    >>> display.ax_.get_xlabel()
+    'x0'
+    """
+
+    def __init__(
+        self,
+        *,
+        x: FloatArray,
+        mean: FloatArray,
+        intervals: Mapping[float, tuple[FloatArray, FloatArray]],
+        samples: Samples | None = None,
+        x_name: str = "x",
+        y_name: str = "y",
+    ) -> None:
+        self.x, self.mean, self.intervals = x, mean, intervals
+        self.samples = samples
+        self.x_name, self.y_name = x_name, y_name
+
+    def plot(self, ax: Axes | None = None, *, color: str = BLUE) -> Self:
+        """Draw the widest interval faintest, the mean on top."""
+        ax = self._start(ax)
+        if self.samples is not None:
+            size = 3 if len(self.samples[0]) > 200 else 8
+            ax.scatter(*self.samples, s=size, color=GREY, alpha=0.4, linewidths=0, label="samples")
+        levels = sorted(self.intervals, reverse=True)
+        for level in levels:
+            label, alpha = f"{100 * level:g} % predicted", 0.5 / (len(levels) + 1)
+            ax.fill_between(
+                self.x, *self.intervals[level], color=color, alpha=alpha, linewidth=0, label=label
+            )
+        ax.plot(self.x, self.mean, color=color, label="predicted mean")
+        ax.set(xlabel=self.x_name, ylabel=self.y_name)
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        feature: int | str = 0,
+        levels: Sequence[float] = (0.5, 0.9),
+        grid_resolution: int = 200,
+        at: Any = None,
+        output: int = 0,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw what a fitted estimator predicts while one feature goes over its range in X.
+
+        Parameters
+        ----------
+        estimator : fitted, with ``predict_dist(X)`` or ``predict(X, return_std=True)``, or a pipeline of such
+        X : array-like of shape (n, features)
+            Rows that give the feature's range.
+        y : array-like of shape (n,) or (n, outputs), optional
+            Targets, drawn beneath. Their rows differ in the other features as well.
+        feature : int or str
+            Number or name of the feature.
+        levels : sequence of float
+            Levels of the central intervals.
+        grid_resolution : int
+            How many points to predict.
+        at : row of features, optional
+            Where the other features are held; at their medians by default.
+        output : int
+            Which output, of several.
+        ax : matplotlib axes, optional
+        """
+        place = place_of(X, feature)
+        x = span(column(X, place), grid_resolution)
+        distribution = one_output(predictive(estimator, vary(X, {place: x}, at)), output)
+        return cls.from_predictions(
+            x,
+            distribution,
+            levels=levels,
+            samples=None if y is None else (column(X, place), one_target(y, output)),
+            x_name=name_of(X, place),
+            ax=ax,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        x: FloatArray,
+        distribution: Any,
+        *,
+        levels: Sequence[float] = (0.5, 0.9),
+        samples: Samples | None = None,
+        x_name: str = "x",
+        y_name: str = "y",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw a predicted distribution, one row for each point x."""
+        display = cls(
+            x=x,
+            mean=distribution.mean,
+            intervals={level: distribution.interval(level) for level in levels},
+            samples=samples,
+            x_name=x_name,
+            y_name=y_name,
+        )
+        display.plot(ax)
+        display.ax_.legend()
+        return display

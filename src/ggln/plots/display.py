@@ -1,0 +1,125 @@
+"""What all displays share: where they draw, how they ask an estimator, how they read a table."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from ggln.distributions import GaussianMixture
+from ggln.plots.style import styled
+
+FloatArray = NDArray[np.float64]
+Samples = tuple[FloatArray, FloatArray]
+"""Observations to draw beneath: places along the axis, and targets."""
+
+
+class Display:
+    """A picture of something, as scikit-learn has them: made from an estimator or from predictions.
+
+    Attributes
+    ----------
+    ax_, figure_ :
+        Where `plot` has drawn.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    @styled
+    def _start(self, ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
+        """Return the axes to draw in, new ones if none were given."""
+        if ax is None:
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        self.ax_ = ax
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        self.figure_ = figure
+        return ax
+
+
+def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the last step of a pipeline and what the steps before it make of X; or both as they are."""
+    if isinstance(estimator, Pipeline):
+        return estimator[-1], estimator[:-1].transform(X)
+    return estimator, X
+
+
+def predictive(estimator: Any, X: Any) -> Any:
+    """Return the distribution that an estimator predicts, a Gaussian if it has no more than mean and std."""
+    model, rows = unwrap(estimator, X)
+    if hasattr(model, "predict_dist"):
+        return model.predict_dist(rows)
+    if "return_std" in inspect.signature(model.predict).parameters:
+        mean, std = model.predict(rows, return_std=True)
+        return GaussianMixture([1.0], mean[:, None], std[:, None])
+    raise ValueError(
+        f"{type(model).__name__} predicts no distribution: expected a method predict_dist(X), "
+        "or predict(X, return_std=True)"
+    )
+
+
+def one_output(distribution: Any, output: int) -> GaussianMixture:
+    """Return the distribution of a single output."""
+    if hasattr(distribution, "marginal"):
+        chosen: GaussianMixture = distribution.marginal(output)
+        return chosen
+    single: GaussianMixture = distribution
+    return single
+
+
+def one_target(y: Any, output: int) -> FloatArray:
+    """Return the targets of a single output."""
+    values = np.asarray(y, np.float64)
+    chosen: FloatArray = values if values.ndim == 1 else values[:, output]
+    return chosen
+
+
+def place_of(X: Any, feature: int | str) -> int:
+    """Return the number of a column, given by number or by name."""
+    if not isinstance(feature, str):
+        columns = int(np.shape(X)[1])
+        if not -columns <= feature < columns:
+            raise ValueError(f"feature must be a column from 0 to {columns - 1}, got {feature}")
+        return feature % columns
+    names = [str(name) for name in getattr(X, "columns", [])]
+    if feature not in names:
+        raise ValueError(f"feature {feature!r} is not a column of X, which has {names or 'no names'}")
+    return names.index(feature)
+
+
+def name_of(X: Any, feature: int) -> str:
+    """Return the name of a column, or its number if it has none."""
+    return str(X.columns[feature]) if hasattr(X, "columns") else f"x{feature}"
+
+
+def column(X: Any, feature: int) -> FloatArray:
+    """Return the values of a column."""
+    return np.asarray(X, np.float64)[:, feature]
+
+
+def vary(X: Any, values: Mapping[int, FloatArray], at: Any = None) -> Any:
+    """Return rows like those of X in which some columns take `values`, the others those of the row `at`.
+
+    By default the others are the medians of X.
+    """
+    table = np.asarray(X, np.float64)
+    row = np.median(table, axis=0) if at is None else np.asarray(at, np.float64).ravel()
+    if row.shape != table.shape[1:]:
+        raise ValueError(f"at must be a row of {table.shape[1]} features, got shape {np.shape(at)}")
+    rows = np.tile(row, (len(next(iter(values.values()))), 1))
+    for feature, own in values.items():
+        rows[:, feature] = own
+    if hasattr(X, "columns"):
+        return type(X)({name: rows[:, i] for i, name in enumerate(X.columns)})
+    return rows
+
+
+def span(values: FloatArray, points: int) -> FloatArray:
+    """Return evenly spaced points from the least to the greatest value."""
+    return np.linspace(values.min(), values.max(), points)
