@@ -169,7 +169,7 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
     }
 
     _observer: Observer | None = None
-    """Told of every stage of learning, its steps and the learner at work; the command line draws its bar so."""
+    """Told of every stage of learning, its steps and the learner at work: the bar of the command line."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ggln import __version__
-from ggln.cli import comparisons, datasets, fit, options, predict, reproduce, stream
+from ggln.cli import bench, comparisons, datasets, explain, fit, options, plot, predict, reproduce, stream
 from ggln.cli.show import new_console, print_table, save
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
     help="Gaussian Gated Linear Networks: online regression with error bars.",
 )
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
-for command in (fit, predict, stream):
+for command in (fit, predict, stream, explain, plot, bench):
     app.add_typer(command.app)  # without a name: its commands join the others
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")
@@ -67,15 +67,17 @@ def main(
 
 @app.command()
 def demo(
-    plot: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("ggln-demo.png"),
+    picture: Annotated[Path, typer.Option("--plot", help="Where to write the picture.")] = Path(
+        "ggln-demo.png"
+    ),
     seed: options.Seed = 0,
 ) -> None:
     """Learn a small table, compare with two baselines, and draw the predictions.
 
     Example: ggln demo --plot /tmp/demo.png
     """
-    options.check_folder(plot.parent)
-    options.check_writable(plot, "picture")
+    options.check_folder(picture.parent)
+    options.check_picture(picture)
     console = new_console()
     console.print("Learning 331 patients of the diabetes data (the first time, kernels are compiled)")
     from ggln.experiments import demo as experiment
@@ -85,4 +87,4 @@ def demo(
     columns = {"rmse": ".2f", "nll": ".3f", "crps": ".2f", "coverage_90": ".0%", "seconds": ".2f"}
     names = {"coverage_90": "90 % interval covers"}
     print_table(console, "111 patients that were not learnt", columns, results["scores"], names)
-    save(console, intervals.draw(results), plot)
+    save(console, intervals.draw(results), picture)

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ggln import __version__
 from ggln.cli import options
 from ggln.cli.show import new_console, print_table
 
 if TYPE_CHECKING:
+    from ggln.cli.progress import Terminal
     from ggln.tables.train import Training
 
 app = typer.Typer()
@@ -19,7 +21,9 @@ def fit(
     table: options.TableFile = "-",
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", "-t", help="The column to predict. May be given several times.", show_default=False),
+        typer.Option(
+            "--target", "-t", help="The column to predict. May be given several times.", show_default=False
+        ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="File of the model.")] = Path("model.ggln"),
     validate: Annotated[
@@ -73,7 +77,8 @@ def fit(
     )
     kept = None
     if checkpoint is not None:
-        kept = Checkpoint(output.with_name(output.name + ".checkpoint"), checkpoint, source.identity(plan))
+        identity = {**source.identity(plan), "version of ggln": __version__}
+        kept = Checkpoint(output.with_name(output.name + ".checkpoint"), checkpoint, identity)
     watch = Terminal()
     training = Training(source, plan, watch, kept, n_jobs)
     model = training.run()

@@ -17,17 +17,23 @@ OnError = Literal["stop", "skip"]
 TableFile = Annotated[
     str,
     typer.Argument(
-        metavar="TABLE", help="CSV, TSV, JSON lines or Parquet, also .gz; - for standard input.", show_default=False
+        metavar="TABLE",
+        help="CSV, TSV, JSON lines or Parquet, also .gz; - for standard input.",
+        show_default=False,
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model from `ggln fit` or `ggln stream`.")]
 Format = Annotated[
-    Form | None, typer.Option("--format", help="Format of the table, if its name does not tell.", show_default=False)
+    Form | None,
+    typer.Option("--format", help="Format of the table, if its name does not tell.", show_default=False),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of everything random.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one on each core. The result is the same.")]
+Jobs = Annotated[
+    int, typer.Option("--n-jobs", help="Threads; -1 for one on each core. The result is the same.")
+]
 Drop = Annotated[
-    list[str] | None, typer.Option(help="A column to leave out. May be given several times.", show_default=False)
+    list[str] | None,
+    typer.Option(help="A column to leave out. May be given several times.", show_default=False),
 ]
 Categories = Annotated[
     list[str] | None,
@@ -77,7 +83,9 @@ def settings(given: list[str] | None) -> dict[str, Any]:
     from ggln.estimators import GGLNRegressor
     from ggln.tables.read import suggestion
 
-    known = [name for name in GGLNRegressor().get_params() if name not in ("random_state", "n_jobs", "verbose")]
+    known = [
+        name for name in GGLNRegressor().get_params() if name not in ("random_state", "n_jobs", "verbose")
+    ]
     found: dict[str, Any] = {}
     for text in given or []:
         name, equals, value = text.partition("=")
@@ -110,6 +118,16 @@ def check_writable(path: Path, what: str) -> None:
         raise PermissionError(f"the folder {folder} cannot be written to: name another place for the {what}")
 
 
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be written, before any work is done."""
+    if path.suffix.lower() not in PICTURES and not path.is_dir():
+        raise ValueError(f"{path} is no name of a picture: it has to end in one of {', '.join(PICTURES)}")
+    check_writable(path, "picture")
+
+
 def check_folder(path: Path) -> None:
     """Create a folder for results, or say why it cannot be, before any work is done."""
     if path.exists() and not path.is_dir():
@@ -127,7 +145,7 @@ def load_model(path: Path) -> "TableRegressor":
     model = ggln.load(path)
     if not isinstance(model, TableRegressor):
         raise ValueError(
-            f"{path} holds a {type(model).__name__} that was saved in Python and knows no table: use it there, or "
-            "make a model with `ggln fit`"
+            f"{path} holds a {type(model).__name__} that was saved in Python and knows no table: use it "
+            "there, or make a model with `ggln fit`"
         )
     return model

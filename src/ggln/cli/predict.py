@@ -15,7 +15,9 @@ Quantiles = Annotated[
 ]
 OutFormat = Annotated[
     options.Form | None,
-    typer.Option("--output-format", help="By default it follows from the output's name, or is CSV.", show_default=False),
+    typer.Option(
+        "--output-format", help="By default it follows from the output's name, or is CSV.", show_default=False
+    ),
 ]
 
 
@@ -25,7 +27,9 @@ def predict(
     table: options.TableFile = "-",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write to, instead of standard output.", show_default=False),
+        typer.Option(
+            "--output", "-o", help="File to write to, instead of standard output.", show_default=False
+        ),
     ] = None,
     quantiles: Quantiles = "",
     on_error: Annotated[

@@ -1,11 +1,19 @@
-"""Progress bars on standard error: rows, rows per second, and the running loss. Quiet unless it is a terminal."""
+"""Progress bars on standard error: rows, rows per second, the running loss. Quiet unless it is a terminal."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from ggln.tables.watch import Advance

@@ -21,7 +21,8 @@ Store = Annotated[
 Workers = Annotated[int, typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of samples, gates and order.")]
 Sets = Annotated[
-    str | None, typer.Option(help="Names of data sets, separated by commas; all by default.", show_default=False)
+    str | None,
+    typer.Option(help="Names of data sets, separated by commas; all by default.", show_default=False),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Networks with different gates for each fit, averaged.")]
 Networks = Literal["all", "paper", "defaults"]

@@ -67,17 +67,23 @@ class Waiting:
 def stream(
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", "-t", help="The column to predict. May be given several times.", show_default=False),
+        typer.Option(
+            "--target", "-t", help="The column to predict. May be given several times.", show_default=False
+        ),
     ] = None,
     model: Annotated[
         Path | None,
         typer.Option(
-            "--model", "-m", help="File that keeps the model: gone on with if it is there.", show_default=False
+            "--model",
+            "-m",
+            help="File that keeps the model: gone on with if it is there.",
+            show_default=False,
         ),
     ] = None,
     quantiles: Quantiles = "",
     save_every: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="How often to save the model, besides at the end.")
+        float,
+        typer.Option(min=0.1, metavar="SECONDS", help="How often to save the model, besides at the end."),
     ] = 300.0,
     on_error: Annotated[
         options.OnError, typer.Option(help="What to do at a row that cannot be read.")
@@ -110,7 +116,9 @@ def stream(
     if known and targets and targets != known.targets:
         raise ValueError(f"{model} predicts {', '.join(known.targets)}, not {', '.join(targets)}")
     if known and (drop or category or setting):
-        raise ValueError(f"{model} is gone on with as it is: --drop, --category and --set are for a new model")
+        raise ValueError(
+            f"{model} is gone on with as it is: --drop, --category and --set are for a new model"
+        )
     settings = {} if known else options.settings(setting)
     from ggln.cli.progress import Terminal
     from ggln.tables import predict, read
@@ -121,7 +129,9 @@ def stream(
 
     def report(bad: read.Bad) -> None:
         if on_error == "stop":
-            raise ValueError(f"standard input, {bad}: correct it, or leave out such rows with --on-error skip")
+            raise ValueError(
+                f"standard input, {bad}: correct it, or leave out such rows with --on-error skip"
+            )
         watch.say(f"{bad}: left out")
 
     def begin(table: read.Table, first: read.Chunk) -> "TableRegressor":

@@ -62,4 +62,4 @@ class Checkpoint:
 
 
 def _first_difference(one: dict[str, Any], other: dict[str, Any]) -> str:
-    return next((name for name in other if one.get(name) != other[name]), "version of ggln")
+    return next((name for name in other if one.get(name) != other[name]), "content")

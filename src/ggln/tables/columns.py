@@ -5,7 +5,7 @@ Features are a function of the rows so far, never of how they were cut into piec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -37,7 +37,11 @@ class Number:
 
     kind: ClassVar[str] = "number"
     what: ClassVar[str] = "a number"
-    parse: ClassVar[Callable[[str], float]] = staticmethod(cells.number)
+
+    @staticmethod
+    def parse(text: str) -> float:
+        """Return the value of a cell, or raise ValueError."""
+        return cells.number(text)
 
     def features(self) -> list[str]:
         """Return the names of the features."""
@@ -91,7 +95,11 @@ class Boolean(Number):
 
     kind: ClassVar[str] = "boolean"
     what: ClassVar[str] = "true or false"
-    parse: ClassVar[Callable[[str], float]] = staticmethod(cells.boolean)
+
+    @staticmethod
+    def parse(text: str) -> float:
+        """Return the value of a cell, or raise ValueError."""
+        return cells.boolean(text)
 
 
 @dataclass
@@ -102,7 +110,11 @@ class Date(Number):
 
     kind: ClassVar[str] = "date"
     what: ClassVar[str] = "a date such as 2024-01-31 or 2024-01-31T12:00:00"
-    parse: ClassVar[Callable[[str], float]] = staticmethod(cells.days)
+
+    @staticmethod
+    def parse(text: str) -> float:
+        """Return the value of a cell, or raise ValueError."""
+        return cells.days(text)
 
     def cycles(self) -> dict[str, float]:
         """Return the cycles and their lengths in days."""
@@ -110,7 +122,9 @@ class Date(Number):
 
     def features(self) -> list[str]:
         """Return the names of the features."""
-        turns = [f"{self.name}, {wave} of the {cycle}" for cycle in self.cycles() for wave in ("sine", "cosine")]
+        turns = [
+            f"{self.name}, {wave} of the {cycle}" for cycle in self.cycles() for wave in ("sine", "cosine")
+        ]
         return [*super().features(), *turns]
 
     def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from ggln import persistence
 from ggln.estimators import Distribution, GGLNRegressor
-from ggln.explain import Explanation
+from ggln.explain import Effects, Explanation
 from ggln.tables.online import Worker
 from ggln.tables.read import Chunk, Row, Table, text
 from ggln.tables.schema import Encoded, Schema
 
 FloatArray = NDArray[np.float64]
+
+TYPICAL = "table.typical"
 
 
 class TableRegressor:
@@ -34,10 +36,12 @@ class TableRegressor:
         The networks, whose features are named in `feature_names_in_`.
     schema : Schema
         From columns to features.
+    typical : (values, features) or None
+        Values of each feature in the rows that were fitted, for effects to compare with.
     """
 
-    def __init__(self, regressor: GGLNRegressor, schema: Schema) -> None:
-        self.regressor, self.schema = regressor, schema
+    def __init__(self, regressor: GGLNRegressor, schema: Schema, typical: FloatArray | None = None) -> None:
+        self.regressor, self.schema, self.typical = regressor, schema, typical
 
     def __repr__(self) -> str:
         columns, targets = (column.name for column in self.schema.columns), self.schema.targets
@@ -53,7 +57,7 @@ class TableRegressor:
         return self._encode(table, targets=False).X
 
     def predict(self, table: Any, return_std: bool = False) -> Any:
-        """Return the predictive mean, and if asked its standard deviation, as `GGLNRegressor.predict` does."""
+        """Return the predictive mean and, if asked, standard deviation, as `GGLNRegressor.predict` does."""
         X = self.features(table)
         with Worker(self.regressor, self.regressor.n_jobs) as worker:
             mean, std = (self.regressor._shaped(values) for values in worker.moments(X))
@@ -78,6 +82,18 @@ class TableRegressor:
         with unnamed_rows():
             return self.regressor.explain(self.features(table))
 
+    def effects(self, table: Any) -> Effects:
+        """Return how far each feature's value moves the mean from where its other values would have it.
+
+        The other values are those of the rows that were fitted; for a stream's model, those of the table.
+        """
+        return self.effects_of(self.features(table))
+
+    def effects_of(self, X: FloatArray) -> Effects:
+        """As `effects`, for rows that are features already."""
+        with unnamed_rows():
+            return self.regressor.effects(X, self.typical)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         persistence.write(path, *self.state())
@@ -86,12 +102,14 @@ class TableRegressor:
         """Return the header and the arrays of the model's file."""
         regressor, arrays = self.regressor._state()
         header = {"estimator": type(self).__name__, "regressor": regressor, "table": self.schema.to_json()}
+        if self.typical is not None:
+            arrays = {**arrays, TYPICAL: self.typical}
         return header, arrays
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
         regressor = GGLNRegressor._from_state(header["regressor"], arrays)
-        return cls(regressor, Schema.from_json(header["table"]))
+        return cls(regressor, Schema.from_json(header["table"]), arrays.get(TYPICAL))
 
     def _encode(self, table: Any, targets: bool) -> Encoded:
         names, rows = columns_of(table)
@@ -104,7 +122,7 @@ class TableRegressor:
 
 @contextmanager
 def unnamed_rows() -> Iterator[None]:
-    """Let a regressor with named features take plain arrays: their columns are in order, having been made so."""
+    """Let a regressor with named features take plain arrays: their columns were put in order."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         yield

@@ -83,7 +83,7 @@ class Worker:
 
 
 def mixture_moments(predictions: Predictions, least: float) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation [n] of the mixture that all neurons of a network with one output form.
+    """Return mean and standard deviation [n] of the mixture of all neurons, for networks with one output.
 
     As `GaussianMixture` has them, but without bringing every component to the user's units first.
     least: no mixture is narrower than its narrowest component can be; what is below is rounding.
@@ -94,7 +94,11 @@ def mixture_moments(predictions: Predictions, least: float) -> tuple[FloatArray,
     for start in range(0, outputs.shape[0], CACHED_ROWS):
         rows = slice(start, start + CACHED_ROWS)
         block = outputs[rows].reshape(-1, widths.size, 2)
-        shares = all_weights[rows].reshape(-1, widths.size) if all_weights.ndim == 3 else all_weights.reshape(1, -1)
+        shares = (
+            all_weights[rows].reshape(-1, widths.size)
+            if all_weights.ndim == 3
+            else all_weights.reshape(1, -1)
+        )
         total = shares.sum(axis=1)
         means = block[..., 0].astype(np.float64)
         squares = widths / block[..., 1]

@@ -61,8 +61,8 @@ class Chunk(NamedTuple):
 class Source:
     """Bytes of a file or of a pipe, handed over as they come.
 
-    wait: called with the file's descriptor before each reading, to wait for bytes in its own way; once it says
-    no, the input has ended.
+    wait: called with the file's descriptor before each reading, to wait for bytes in its own way; once it
+    says no, the input has ended.
     """
 
     def __init__(self, stream: IO[bytes], wait: Wait | None = None) -> None:
@@ -117,7 +117,9 @@ class Lines(Iterator[str]):
 class Table:
     """An open table: the names of its columns, and its rows as they come."""
 
-    def __init__(self, name: str, columns: Sequence[str], rows: Iterator[Row | Bad], ready: Callable[[], bool]):
+    def __init__(
+        self, name: str, columns: Sequence[str], rows: Iterator[Row | Bad], ready: Callable[[], bool]
+    ):
         self.name, self.columns = name, list(columns)
         self._rows, self._ready = rows, ready
         self.count = 0
@@ -171,7 +173,7 @@ def suggestion(name: str, names: Sequence[str]) -> str:
 
 
 def open_table(path: str, form: Format | None = None, wait: Wait | None = None) -> Table:
-    """Open a table, "-" for standard input. The format follows from the name, or else from the first bytes."""
+    """Open a table, "-" for standard input. The format follows from the name, or from the first bytes."""
     stream: IO[bytes]
     if path == STANDARD_INPUT:
         if sys.stdin.isatty():
@@ -184,7 +186,8 @@ def open_table(path: str, form: Format | None = None, wait: Wait | None = None) 
         if not file.exists():
             raise FileNotFoundError(f"there is no file {path}")
         packed = file.suffix == ".gz"
-        stream, name = gzip.open(path) if packed else file.open("rb"), path  # type: ignore[assignment]
+        stream = gzip.open(path) if packed else file.open("rb")  # type: ignore[assignment]  # noqa: SIM115
+        name = path
         form = form or EXTENSIONS.get((Path(file.stem) if packed else file).suffix.lower())
     source = Source(stream, wait)
     start = source.peek()
@@ -227,7 +230,7 @@ def _separated(name: str, source: Source, form: Format) -> Table:
 
 
 def _json_lines(name: str, source: Source) -> Table:
-    """One object in each line. The columns are the keys of the first one; a key that is not there is missing."""
+    """One object in each line. The columns are the keys of the first; a key that is not there is missing."""
     lines = Lines(source)
     first = next((line for line in lines if line.strip()), "")
     record = _object(first) if first else {}
@@ -279,7 +282,7 @@ def text(value: Any) -> str:
 
 
 def _parquet(name: str, source: Source) -> Table:
-    """A Parquet file, read batch by batch; one from a pipe goes to disk first, since its index is at its end."""
+    """A Parquet file, read batch by batch; one from a pipe goes to disk first: its index is at its end."""
     import pyarrow
     from pyarrow import parquet
 

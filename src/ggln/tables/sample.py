@@ -1,7 +1,7 @@
 """Which rows are held out, and which are fitted together: decided row by row, in bounded memory.
 
-Every row draws a number from [0, 1), in the order of the table. Rows that draw less than the share to hold out
-are held out. Of the others, those with the least numbers are a uniform sample of any size that is wanted.
+Every row draws a number from [0, 1), in the order of the table. Rows that draw less than the share to hold
+out are held out. Of the others, those with the least numbers are a uniform sample of any size that is wanted.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ class Lots:
         """Return the lots of some rows, by their numbers; rows in between have drawn, too."""
         if not numbers:
             return np.empty(0)
-        lots = self.random.random(numbers[-1] - self.drawn)
-        lots = lots[np.asarray(numbers) - self.drawn - 1]
+        lots: FloatArray = self.random.random(numbers[-1] - self.drawn)[np.asarray(numbers) - self.drawn - 1]
         self.drawn = numbers[-1]
         return lots
 

@@ -20,12 +20,12 @@ LEVELS = 20
 STREAM_LEVELS = 8
 """The same in a stream, whose network has room for them before they come."""
 SAME = 0.5
-"""A column of texts with more different values than this share of its rows names its rows, and says nothing
-about others."""
+"""A column of texts with more different values than this share of its rows names its rows, and says
+nothing about others."""
 
 READABLE = 0.95
-"""A column with at least this share of numbers is one of numbers (or of booleans, or of dates): the rest cannot
-be read. One slip of the pen shall not turn a column of numbers into a category."""
+"""A column with at least this share of numbers is one of numbers (or of booleans, or of dates): the rest
+cannot be read. One slip of the pen shall not turn a column of numbers into a category."""
 
 
 class Encoded(NamedTuple):

@@ -63,7 +63,7 @@ class Stream:
     def take(self, chunk: Chunk) -> None:
         """Predict and learn some rows in their order."""
         encoded = self.encoder(chunk)
-        known = ~np.isnan(encoded.Y).any(axis=1)
+        known = np.isfinite(encoded.Y).all(axis=1).tolist()
         stops = [*encoded.bad, None]
         start = 0
         for bad in stops:
@@ -73,9 +73,9 @@ class Stream:
             if bad is not None:
                 self.report(bad)
 
-    def _answer(self, encoded: Encoded, known: NDArray[np.bool_], start: int, end: int) -> None:
+    def _answer(self, encoded: Encoded, known: list[bool], start: int, end: int) -> None:
         """Answer a run of rows: those without a target are predicted only."""
-        for labelled, run in groupby(range(start, end), key=lambda i: bool(known[i])):
+        for labelled, run in groupby(range(start, end), key=known.__getitem__):
             places = list(run)
             rows = slice(places[0], places[-1] + 1)
             X, Y = encoded.X[rows], encoded.Y[rows]

@@ -1,8 +1,8 @@
 """Learning a table of any length in bounded memory.
 
-A uniform sample of the rows is fitted together, as `GGLNRegressor.fit` does, which is most accurate; all other
-rows are then learnt once, in their order. A file is read twice for that, a pipe only once: there the first rows
-are the sample. A table that is not longer than the sample is simply fitted.
+A uniform sample of the rows is fitted together, as `GGLNRegressor.fit` does, which is most accurate; all
+other rows are then learnt once, in their order. A file is read twice for that, a pipe only once: there the
+first rows are the sample. A table that is not longer than the sample is simply fitted.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln import __version__
 from ggln.core.learner import Learner
 from ggln.core.threads import Threads
 from ggln.estimators import GGLNRegressor, _mixture
+from ggln.explain.effects import reference_values
 from ggln.tables.checkpoint import Checkpoint, Progress
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Worker, mean_loss
 from ggln.tables.read import STANDARD_INPUT, Bad, Chunk, Format, Table, open_table
 from ggln.tables.sample import Lots, Sample, take
 from ggln.tables.schema import Encoder, infer
-from ggln.tables.watch import Advance, Silent, Watch
+from ggln.tables.watch import Silent, Watch
 
 FloatArray = NDArray[np.float64]
 OnError = Literal["stop", "skip"]
@@ -43,6 +43,8 @@ HELD_OUT = 5_000
 """Rows that predictions are judged by, of all that were held out."""
 PIECE = 1024
 """Rows that are read and learnt at a time. The result does not depend on it."""
+TYPICAL_VALUES = 20
+"""Values of each feature that the model file keeps, for explanations."""
 LOSS_ROWS = 256
 """Rows that a running loss is averaged over."""
 
@@ -79,7 +81,7 @@ class Input:
 
     def identity(self, plan: Plan) -> dict[str, Any]:
         """Return what makes a command the same command, as JSON gives it back."""
-        place = {"table": self.path, "format": self.form, "ggln": __version__}
+        place: dict[str, Any] = {"table": self.path, "format": self.form}
         if self.repeatable:
             status = Path(self.path).stat()
             place |= {"size of the table": status.st_size, "date of the table": status.st_mtime_ns}
@@ -195,6 +197,7 @@ class Training:
         regressor._observer = self._observer(X[:LOSS_ROWS], Y[:LOSS_ROWS])
         regressor.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
         regressor.n_jobs = regressor._observer = None  # neither belongs to the model
+        self.model.typical = reference_values(X, TYPICAL_VALUES)
         self._name_features()
 
     def _observer(self, X: FloatArray, Y: FloatArray) -> Any:
@@ -226,7 +229,10 @@ class Training:
         """
         self.encoder = self.model.schema.bind(table, targets=True)
         left = None if self.rows is None else self.rows - self.done
-        with Worker(self.model.regressor, self.n_jobs) as worker, self.watch.stage("learning", left) as advance:
+        with (
+            Worker(self.model.regressor, self.n_jobs) as worker,
+            self.watch.stage("learning", left) as advance,
+        ):
             fresh = ((chunk, self._wanted(chunk, lots)) for chunk in table.chunks(PIECE))
             for chunk, wanted in itertools.chain(((chunk, chunk) for chunk in ahead), fresh):
                 loss = self._learn(worker, *self._readable(wanted))

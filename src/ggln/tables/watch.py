@@ -1,7 +1,7 @@
 """Who looks on while a table is learnt."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 Advance = Callable[[int, float | None], None]
@@ -14,18 +14,11 @@ class Watch(Protocol):
     def say(self, remark: str) -> None:
         """Say something that is worth a line."""
 
-    def stage(self, what: str, rows: int | None) -> "ContextStage":
+    def stage(self, what: str, rows: int | None) -> AbstractContextManager[Advance]:
         """Begin a stage of so many rows, or of nobody knows how many."""
 
     def loss_due(self) -> bool:
         """Return whether it is time for a new running loss."""
-
-
-class ContextStage(Protocol):
-    """A stage, to be entered with `with`."""
-
-    def __enter__(self) -> Advance: ...
-    def __exit__(self, *exception: object) -> bool | None: ...
 
 
 class Silent:

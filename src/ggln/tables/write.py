@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import secrets
 import sys
@@ -93,7 +92,9 @@ class Parquet:
             for column, number in zip(texts, self.numeric, strict=False)
         ]
         columns += [[None if value != value else value for value in column] for column in numbers.T.tolist()]
-        arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, self.schema.types, strict=True)]
+        arrays = [
+            pyarrow.array(column, kind) for column, kind in zip(columns, self.schema.types, strict=True)
+        ]
         self.file.write_table(pyarrow.table(arrays, schema=self.schema))
 
 
@@ -124,11 +125,15 @@ def open_writer(
         else:
             with unfinished.open("x", encoding="utf-8", errors="surrogateescape", newline="") as file:
                 yield _text_writer(file, form, header)
-        os.replace(unfinished, path)
+        unfinished.replace(path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
 
 
 def _text_writer(file: TextIO, form: Format, header: Sequence[str]) -> Writer:
-    return JsonLines(file, header) if form == "jsonl" else Separated(file, header, "\t" if form == "tsv" else ",")
+    return (
+        JsonLines(file, header)
+        if form == "jsonl"
+        else Separated(file, header, "\t" if form == "tsv" else ",")
+    )
