@@ -21,7 +21,7 @@ def bench(
         ),
     ] = None,
 ) -> None:
-    """Measure how fast rows are learnt and predicted on this machine, in less than a minute.
+    """Measure how fast rows are learnt and predicted on this machine, which takes about a minute.
 
     Example: ggln bench --n-jobs -1 -o speeds.json
     """

@@ -75,7 +75,7 @@ def plot(
 
     calibration, quantiles, pit: do intervals hold what they promise? intervals: rows one by one. band,
     neurons: along one column, all others as in a typical row. gating: the regions of two columns. effects,
-    contributions: of the first row. importance: over rows. prequential: the loss while a copy learns the rows.
+    contributions: of the first row. importance: over rows. prequential: the loss while a copy learns.
 
     Example: ggln plot model.ggln test.csv --kind calibration -o calibration.png
 

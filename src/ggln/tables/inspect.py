@@ -11,8 +11,8 @@ from ggln.tables.schema import Encoded
 
 def first_rows(model: TableRegressor, table: Table, count: int, targets: bool) -> Encoded:
     """Return up to `count` of the first rows, as numbers; with `targets`, only rows that have them."""
-    encoder = model.schema.bind(table, targets)
-    encoded = encoder(table.chunk(count, wait=True))
+    with table:
+        encoded = model.schema.bind(table, targets)(table.chunk(count, wait=True))
     if encoded.bad:
         raise ValueError(f"{table.name}, {encoded.bad[0]}: correct it, or leave it out")
     if not encoded.rows:

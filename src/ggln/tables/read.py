@@ -15,9 +15,8 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple, Self
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]
 EXTENSIONS: dict[str, Format] = {
@@ -115,19 +114,31 @@ class Lines(Iterator[str]):
 
 
 class Table:
-    """An open table: the names of its columns, and its rows as they come."""
+    """An open table: the names of its columns, and its rows as they come. At its end it closes itself."""
 
     def __init__(
         self, name: str, columns: Sequence[str], rows: Iterator[Row | Bad], ready: Callable[[], bool]
-    ):
+    ) -> None:
         self.name, self.columns = name, list(columns)
         self._rows, self._ready = rows, ready
+        self.stream: IO[bytes] | None = None
         self.count = 0
         if not columns:
             raise ValueError(f"{name} is empty: a table needs a line of column names and rows below it")
         twice = [column for column, times in Counter(columns).items() if times > 1]
         if twice:
             raise ValueError(f"{name} has several columns named {twice[0]!r}: rename all but one of them")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self.stream is not None and self.stream is not sys.stdin.buffer:
+            self.stream.close()
 
     def chunk(self, longest: int, wait: bool) -> Chunk:
         """Return up to `longest` rows, none at the end.
@@ -145,7 +156,8 @@ class Table:
                 chunk.numbers.append(self.count)
                 chunk.rows.append(row)
             if len(chunk.rows) + len(chunk.bad) == longest or not (wait or self._ready()):
-                break
+                return chunk
+        self.close()
         return chunk
 
     def chunks(self, longest: int, wait: bool = True) -> Iterator[Chunk]:
@@ -190,6 +202,18 @@ def open_table(path: str, form: Format | None = None, wait: Wait | None = None) 
         name = path
         form = form or EXTENSIONS.get((Path(file.stem) if packed else file).suffix.lower())
     source = Source(stream, wait)
+    try:
+        table = _begin(name, source, form)
+    except BaseException:
+        if path != STANDARD_INPUT:
+            stream.close()
+        raise
+    table.stream = source.stream
+    return table
+
+
+def _begin(name: str, source: Source, form: Format | None) -> Table:
+    """Read the names of the columns."""
     start = source.peek()
     if form is None:
         form = "parquet" if start[:4] == b"PAR1" else "jsonl" if start.lstrip()[:1] == b"{" else "csv"
@@ -290,8 +314,8 @@ def _parquet(name: str, source: Source) -> Table:
     if not (isinstance(stream, io.BufferedReader) and stream.seekable()):
         stream = tempfile.TemporaryFile()  # noqa: SIM115  closed when nobody reads it any more
         stream.write(source.ahead)
-        with suppress(ValueError):
-            shutil.copyfileobj(source.stream, stream)
+        shutil.copyfileobj(source.stream, stream)
+        source.stream = stream
     stream.seek(0)
     try:
         file = parquet.ParquetFile(stream)

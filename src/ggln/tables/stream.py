@@ -63,7 +63,7 @@ class Stream:
     def take(self, chunk: Chunk) -> None:
         """Predict and learn some rows in their order."""
         encoded = self.encoder(chunk)
-        known = np.isfinite(encoded.Y).all(axis=1).tolist()
+        known = [not np.isnan(targets).any() for targets in encoded.Y]
         stops = [*encoded.bad, None]
         start = 0
         for bad in stops:

@@ -117,17 +117,19 @@ class Training:
             self.done, self.rows, self.threshold, held_out, self.unreadable, self.unlabelled = progress
             self.held_out = Sample(HELD_OUT, **held_out)
             self.watch.say(f"Going on after row {self.done:,}, where the checkpoint was")
-            self._stream(self.source.open(), [], Lots(self.plan.seed))
+            with self.source.open() as table:
+                self._stream(table, [], Lots(self.plan.seed))
         else:
-            self._begin()
+            with self.source.open() as table:
+                self._begin(table)
         if not hasattr(self.model.regressor, "learner_"):
             raise ValueError(f"{self.source.path} has no row that could be learnt")
         return self.model
 
     # The sample ----------------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        table, lots = self.source.open(), Lots(self.plan.seed)
+    def _begin(self, table: Table) -> None:
+        lots = Lots(self.plan.seed)
         size = min(self.plan.in_memory, max(1, IN_MEMORY_CELLS // len(table.columns)))
         sample = self._draw(table, lots, max(size, INFER_ROWS))
         if not sample.rows:
@@ -145,7 +147,8 @@ class Training:
         if self.source.repeatable:
             if len(chunk.rows) < len(sample.rows) or not sample.complete:
                 self._kept()
-                self._stream(self.source.open(), [], Lots(plan.seed))
+                with self.source.open() as again:
+                    self._stream(again, [], Lots(plan.seed))
         else:
             self.done = chunk.numbers[-1] if chunk.rows else 0
             self._kept()
