@@ -6,7 +6,9 @@ from ggln.tables.sample import Lots, Sample
 def test_lots_do_not_depend_on_how_rows_are_cut():
     whole = Lots(3).of([1, 2, 4, 7, 8])
     lots = Lots(3)
-    assert np.array_equal(whole, np.concatenate([lots.of([1]), lots.of([]), lots.of([2, 4]), lots.of([7, 8])]))
+    assert np.array_equal(
+        whole, np.concatenate([lots.of([1]), lots.of([]), lots.of([2, 4]), lots.of([7, 8])])
+    )
     assert not np.array_equal(whole, Lots(4).of([1, 2, 4, 7, 8]))
 
 

@@ -114,9 +114,16 @@ def _score(training: "Training", n_jobs: int) -> None:
         raise ValueError("no row was held out to compute scores with: the table is too short for --validate")
     with Worker(training.model.regressor, n_jobs) as worker:
         distribution = worker.distribution(X)
-    found = scores(distribution, Y[:, 0] if Y.shape[1] == 1 else Y)
+    targets = training.model.targets
+    if len(targets) == 1:
+        found = {targets[0]: scores(distribution, Y[:, 0])}
+    else:
+        each = enumerate(targets)
+        found = {name: scores(distribution.marginal(i), Y[:, i]) for i, name in each}  # type: ignore[union-attr]
+        found["all of them"] = scores(distribution, Y, crps=False)
+        found["all of them"]["crps"] = sum(found[name]["crps"] for name in targets) / len(targets)
     columns = {"rmse": ".4g", "nll": ".4f", "crps": ".4g"}
     columns |= {f"coverage_{level}": ".1%" for level in (50, 90, 95)}
     titles = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS"}
     titles |= {f"coverage_{level}": f"{level} % interval covers" for level in (50, 90, 95)}
-    print_table(new_console(), f"{len(X):,} rows that were held out", columns, {"": found}, titles)
+    print_table(new_console(), f"{len(X):,} rows that were held out", columns, found, titles)

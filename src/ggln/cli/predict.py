@@ -63,7 +63,8 @@ def predict(
                 raise ValueError(f"{table}, {bad}: correct it, or leave out such rows with --on-error skip")
             watch.say(f"{bad}: left out")
 
-    loaded, opened = options.load_model(model), open_table(table, form)
-    count = predict_table(loaded, opened, output, output_format, levels, report, n_jobs)
+    loaded = options.load_model(model)
+    with open_table(table, form) as opened:
+        count = predict_table(loaded, opened, output, output_format, levels, report, n_jobs)
     if output is not None:
         watch.say(f"{count:,} predictions are in {output}")

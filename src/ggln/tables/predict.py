@@ -69,7 +69,6 @@ def predict_table(
     numeric = [*numeric_columns(model.schema), *added]
     count = 0
     with (
-        table,
         Worker(model.regressor, n_jobs) as worker,
         open_writer(output, form, [*table.columns, *added], numeric) as writer,
     ):

@@ -134,9 +134,22 @@ def infer(
             remarks.append(found)
         else:
             columns.append(found)
+    for name in targets:
+        _check_target(table, name, [row[table.columns.index(name)] for row in rows])
     if not columns:
         raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
     return Notes(Schema(columns, targets), remarks)
+
+
+def _check_target(table: Table, name: str, texts: Sequence[str]) -> None:
+    """Refuse a target that is no column of numbers."""
+    present = [text for text in texts if not cells.is_missing(text)]
+    if present and not _values(cells.number, present).size:
+        strange = next(text for text in present if not _values(cells.number, [text]).size)
+        raise ValueError(
+            f"the target {name!r} of {table.name} is no column of numbers (it has {strange!r}): name one with "
+            "--target, or write numbers instead"
+        )
 
 
 def infer_stream(
