@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from ggln import cli
 
@@ -22,17 +21,20 @@ def quick():
 
 
 @pytest.fixture
-def ggln(tmp_path, monkeypatch, capfd):
+def ggln(tmp_path, monkeypatch, capsys):
     """Run a command in a folder of its own; return its exit code and what it printed."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, stdin=""):
-        result = CliRunner().invoke(cli.app, [str(part) for part in arguments], input=stdin)
-        error = result.exception
-        if error is None or isinstance(error, SystemExit):
-            return result.exit_code, result.stdout, result.stderr
-        assert isinstance(error, ValueError | OSError), "".join(map(str, result.exc_info))
-        return 2, result.stdout, cli.sentence(error)
+        (tmp_path / ".stdin").write_text(stdin)
+        capsys.readouterr()
+        with (tmp_path / ".stdin").open() as file:
+            monkeypatch.setattr("sys.stdin", file)
+            monkeypatch.setattr("sys.argv", ["ggln", *map(str, arguments)])
+            with pytest.raises(SystemExit) as end:
+                cli.run()
+        (tmp_path / ".stdin").unlink()
+        return end.value.code or 0, *capsys.readouterr()
 
     return run
 

@@ -48,8 +48,10 @@ def test_importance_over_rows_to_a_file(ggln, model, tmp_path):
 
 @pytest.mark.parametrize(
     "kind",
-    ["calibration", "quantiles", "pit", "intervals", "band", "neurons", "gating", "effects", "contributions"]
-    + ["importance", "prequential"],
+    [
+        *("calibration", "quantiles", "pit", "intervals", "band", "neurons", "gating"),
+        *("effects", "contributions", "importance", "prequential"),
+    ],
 )
 def test_pictures(kind, ggln, model, tmp_path):
     code, output, said = ggln("plot", model, "sales.csv", "--kind", kind, "--rows", "30", "--feature", "area")

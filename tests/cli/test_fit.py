@@ -33,7 +33,7 @@ def test_several_targets_from_a_pipe(ggln, sales, quick, tmp_path):
 
 
 def test_after_a_kill_the_same_command_ends_with_the_same_model(ggln, start, sales, quick, tmp_path):
-    command = ["fit", sales(40_000), "--target", "price", "--in-memory", "100", *quick]
+    command = ["fit", sales(20_000), "--target", "price", "--in-memory", "100", *quick]
     assert ggln(*command, "-o", "whole")[0] == 0
     resumable = [*command, "-o", "resumed", "--checkpoint", "0"]
     process = start(*resumable)

@@ -29,7 +29,11 @@ def test_commands_options_and_values_are_completed():
 def test_the_script_for_completion_is_shown():
     shell = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     result = subprocess.run(
-        [*COMMAND, "--show-completion", "bash"], env=os.environ | shell, capture_output=True, text=True, check=False
+        [*COMMAND, "--show-completion", "bash"],
+        env=os.environ | shell,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     assert "_GGLN_COMPLETE" in result.stdout

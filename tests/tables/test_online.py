@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def test_moments_do_not_depend_on_how_a_stream_is_cut(small):
     whole = Worker(GGLNRegressor(**small, random_state=0)).prequential_moments(X, Y)
     worker, parts = Worker(GGLNRegressor(**small, random_state=0)), []
     edges = [0, 1, 2, 19, 36, 100, 101, 300]
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         parts.append(worker.prequential_moments(X[start:stop], Y[start:stop]))
     for i in range(2):
         assert np.array_equal(whole[i], np.concatenate([part[i] for part in parts]))

@@ -1,4 +1,5 @@
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +22,8 @@ def pipe(monkeypatch):
     """Let standard input be the content of a file."""
 
     def fill(path):
-        with open(path, "rb") as file:
-            stdin = type("Pipe", (), {"buffer": io.BytesIO(file.read()), "isatty": lambda _: False})()
+        content = io.BytesIO(Path(path).read_bytes())
+        stdin = type("Pipe", (), {"buffer": content, "isatty": lambda _: False})()
         monkeypatch.setattr("sys.stdin", stdin)
 
     return fill
@@ -79,7 +80,7 @@ def test_nothing_depends_on_the_pieces(houses, small, monkeypatch, tmp_path):
     assert file_of(Training(Input(path), plan, n_jobs=2).run(), tmp_path / "model") == one
 
 
-class Stop(Exception):
+class StopError(Exception):
     pass
 
 
@@ -103,7 +104,7 @@ class StoppingWatch(train.Silent):
                 if what == "learning":
                     watch.rows -= rows
                     if watch.rows < 0:
-                        raise Stop
+                        raise StopError
 
         return Stage()
 
@@ -123,7 +124,7 @@ def test_after_a_crash_learning_goes_on_to_the_same_model(piped, houses, small, 
     whole = learn()
     place = tmp_path / "model.checkpoint"
     for rows in (500, 200, 100):
-        with pytest.raises(Stop):
+        with pytest.raises(StopError):
             learn(StoppingWatch(rows), Checkpoint(place, 0.0, source.identity(plan)))
         assert place.exists()
     resumed = learn(None, Checkpoint(place, 0.0, source.identity(plan)))

@@ -147,8 +147,8 @@ def _check_target(table: Table, name: str, texts: Sequence[str]) -> None:
     if present and not _values(cells.number, present).size:
         strange = next(text for text in present if not _values(cells.number, [text]).size)
         raise ValueError(
-            f"the target {name!r} of {table.name} is no column of numbers (it has {strange!r}): name one with "
-            "--target, or write numbers instead"
+            f"the target {name!r} of {table.name} is no column of numbers (it has {strange!r}): name one "
+            "with --target, or write numbers instead"
         )
 
 
