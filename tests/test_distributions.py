@@ -265,8 +265,8 @@ def test_quantile_levels_outside_are_refused(q: Any) -> None:
         mixture().quantile(q)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, np.nan])
-def test_interval_levels_outside_are_refused(level: float) -> None:
+@pytest.mark.parametrize("level", [0.0, 1.0, np.nan, [0.5], np.array([0.5, 0.9]), "0.5", None])
+def test_interval_levels_outside_are_refused(level: Any) -> None:
     with pytest.raises(ValueError, match="strictly between 0 and 1, got"):
         mixture().interval(level)
 

@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -197,7 +198,8 @@ class _Mixture(ABC):
 
     def interval(self, level: float) -> tuple[Float, Float]:
         """Central interval: the quantiles at (1 - level) / 2 and (1 + level) / 2, 0 < level < 1."""
-        _check(0.0 < level < 1.0, f"level must lie strictly between 0 and 1, got {level!r}")
+        inside = isinstance(level, Real) and 0.0 < level < 1.0
+        _check(inside, f"level must be a number strictly between 0 and 1, got {level!r}; see also quantile")
         lower, upper = self.quantile([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         return lower, upper
 

@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ggln import persistence
+from ggln.conversion import naming_text
 from ggln.core import constants
 from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
@@ -234,14 +235,17 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
         """Learn a table from scratch, whatever was learnt before.
 
         Parameters
         ----------
         X : array-like of shape (n, features)
         y : array-like of shape (n,) or (n, outputs)
+        **refused
+            Nothing else is taken; `sample_weight` gets an error that says what to do instead.
         """
+        _refuse_arguments("fit", refused)
         self._check_parameters()
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
@@ -256,11 +260,12 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
         self._keep(learner, targets, regressors)
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
-        It makes no difference how rows are cut into calls.
+        It makes no difference how rows are cut into calls. Nothing but X and y is taken, as in `fit`.
         """
+        _refuse_arguments("partial_fit", refused)
         self._stream(X, y, record=False)
         return self
 
@@ -425,14 +430,16 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
     def _check_rows(self, X: ArrayLike) -> FloatArray:
         """Return checked rows to predict."""
         check_is_fitted(self)
-        rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
+        with naming_text(X=X):
+            rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
         _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         return rows
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and targets to learn."""
         separately = ROWS, {**ROWS, "ensure_2d": False}
-        rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
+        with naming_text(X=X, y=y):
+            rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
         check_consistent_length(rows, targets)
         _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         _refuse_bad("y", targets, None)
@@ -616,6 +623,17 @@ class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
 def _columns(targets: FloatArray) -> FloatArray:
     """Return targets as a matrix."""
     return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)
+
+
+def _refuse_arguments(method: str, refused: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that other estimators may take."""
+    if "sample_weight" in refused:
+        raise TypeError(
+            f"{method} takes no sample_weight: networks learn row by row, and every row counts once. Give "
+            "rows with more weight several times, or draw rows in proportion to their weights"
+        )
+    if refused:
+        raise TypeError(f"{method} takes X and y, got also {', '.join(map(repr, refused))}")
 
 
 def _distinct(names: list[str]) -> list[str]:

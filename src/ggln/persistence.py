@@ -36,6 +36,8 @@ def digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a model file. A crash at any moment leaves either the old file or the new one."""
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{os.fspath(path)!r} is a folder: give the name of a file in it")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {os.fspath(target.parent)!r} to save the model in")
     text = json.dumps({"format": FORMAT, **header}, sort_keys=True, default=_plain)

@@ -97,8 +97,17 @@ def bad_tables(X, y):
         "3-D X": ((X[:, :, None], y), ValueError, "dim 3"),
         "no rows": ((X[:0], y[:0]), ValueError, r"0 sample\(s\)"),
         "no columns": ((X[:, :0], y), ValueError, r"0 feature\(s\)|X has 0 features"),
-        "text": ((text, y), ValueError, "could not convert string to float|numeric"),
-        "text in a frame": ((pd.DataFrame(text), y), ValueError, "could not convert string to float: 'a'"),
+        "text": ((text, y), ValueError, "could not convert string to float: .* in X, row 0, column 0"),
+        "text in a frame": (
+            (pd.DataFrame(text), y),
+            ValueError,
+            r"could not convert string to float: 'a' in X, row 0, column 0 \(0\)\. Encode text",
+        ),
+        "text in the middle": (
+            (spoilt(X.astype(object), (7, 1), "much"), y),
+            ValueError,
+            "'much' in X, row 7, column 1",
+        ),
         "sparse": ((scipy.sparse.csr_matrix(X), y), TypeError, "[Ss]parse data was passed"),
         "complex": ((X + 1j, y), ValueError, "Complex data not supported"),
         "no targets": ((X, None), ValueError, "requires y to be passed"),
@@ -106,7 +115,7 @@ def bad_tables(X, y):
         "one target": ((X, 3.0), (ValueError, TypeError), "y|[Ss]ingleton"),
         "3-D targets": ((X, np.zeros((60, 2, 2))), ValueError, "dim 3"),
         "no outputs": ((X, np.zeros((60, 0))), ValueError, r"0 feature\(s\)"),
-        "text targets": ((X, text[:, 0]), ValueError, "could not convert string to float"),
+        "text targets": ((X, text[:, 0]), ValueError, "could not convert string to float: .* in y, row 0"),
         "sparse targets": ((X, scipy.sparse.csr_matrix(y)), (TypeError, ValueError), "[Ss]parse|samples"),
     }
 

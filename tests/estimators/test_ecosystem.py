@@ -10,10 +10,14 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import StackingRegressor
 from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.validation import has_fit_parameter
 
 from ggln import GGLNRegressor, presets
 
@@ -125,11 +129,53 @@ def test_partial_fit_goes_on_after_fit(tiny, table):
     assert not np.array_equal(model.predict(X), before)
 
 
-def test_sample_weight_is_refused_by_name(tiny, table):
+def test_sample_weight_is_refused_with_advice(tiny, table):
     X, y = table()
-    for method in (tiny().fit, tiny().partial_fit):
-        with pytest.raises(TypeError, match="sample_weight"):
-            method(X, y, sample_weight=np.ones(60))
+    for method in ("fit", "partial_fit"):
+        message = f"{method} takes no sample_weight: .* Give rows with more weight several times"
+        with pytest.raises(TypeError, match=message):
+            getattr(tiny(), method)(X, y, sample_weight=np.ones(60))
+        with pytest.raises(TypeError, match=f"{method} takes X and y, got also 'weights'"):
+            getattr(tiny(), method)(X, y, weights=np.ones(60))
+    assert not has_fit_parameter(tiny(), "sample_weight")
+
+
+def test_stacked_with_others_it_is_one_of_the_columns(tiny, table):
+    X, y = table(rows=120)
+    parts = [("ggln", tiny()), ("ridge", Ridge())]
+    stacked = StackingRegressor(parts, final_estimator=LinearRegression(), cv=3).fit(X, y)
+    columns = np.stack([tiny().fit(X, y).predict(X), Ridge().fit(X, y).predict(X)], axis=1)
+    np.testing.assert_allclose(stacked.transform(X), columns, rtol=1e-12)
+    # and as the last one, it mixes what the others predict, with error bars
+    last = StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=4))], tiny(), cv=3)
+    mean, std = last.fit(X, y).predict(X, return_std=True)
+    assert mean.shape == std.shape == (120,)
+    assert (std > 0).all()
+
+
+def test_conformal_intervals_around_it_cover_what_they_promise(tiny):
+    from mapie.regression import SplitConformalRegressor
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (900, 3))
+    y = X[:, 0] * X[:, 1] + 0.2 * rng.standard_normal(900)
+    model = tiny(layer_sizes=(8, 8), epochs=5)
+    conformal = SplitConformalRegressor(model, confidence_level=0.8, prefit=False)
+    conformal.fit(X[:300], y[:300]).conformalize(X[300:600], y[300:600])
+    mean, intervals = conformal.predict_interval(X[600:])
+    assert np.array_equal(mean, model.fit(X[:300], y[:300]).predict(X[600:]))
+    covered = (intervals[:, 0, 0] <= y[600:]) & (y[600:] <= intervals[:, 1, 0])
+    assert 0.72 < covered.mean() < 0.88  # 300 rows to calibrate with, and 300 to test
+
+
+def test_cross_conformal_intervals_refit_it_for_every_fold(tiny, table):
+    from mapie.regression import CrossConformalRegressor
+
+    X, y = table(rows=60)
+    conformal = CrossConformalRegressor(tiny(), confidence_level=0.8, cv=3)
+    conformal.fit_conformalize(X, y)
+    intervals = conformal.predict_interval(X)[1]
+    assert ((intervals[:, 0, 0] <= y) & (y <= intervals[:, 1, 0])).mean() > 0.7
 
 
 # Data frames -------------------------------------------------------------------------------------------

@@ -258,6 +258,6 @@ def test_a_name_without_a_folder_is_in_the_current_one(model, tmp_path, monkeypa
 
 def test_a_folder_is_not_replaced(model, tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
+    with pytest.raises(IsADirectoryError, match="folder' is a folder: give the name of a file in it"):
         model.save(tmp_path / "folder")
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]

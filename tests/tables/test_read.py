@@ -121,9 +121,9 @@ class Drops:
 
 
 def test_rows_are_handed_over_as_they_come():
-    from ggln.tables.read import _separated
+    from ggln.tables.read import separated
 
-    table = _separated("pipe", Source(Drops([b"a,b\n1,", b"2\n3,4\n5,", b'6\n"7\n', b'7",8'])), "csv")
+    table = separated("pipe", Source(Drops([b"a,b\n1,", b"2\n3,4\n5,", b'6\n"7\n', b'7",8'])), "csv")
     assert [chunk.rows for chunk in table.chunks(100, wait=False)] == [
         [["1", "2"], ["3", "4"]],
         [["5", "6"], ["7\n7", "8"]],

@@ -29,6 +29,7 @@ class Explanation(NamedTuple):
     mean: FloatArray  # (n, inputs), or (n, inputs, outputs)
     precision: FloatArray
     intercept: float | FloatArray
+    biases: int  # how many of the inputs, the last ones, are biases
 
     @property
     def prediction(self) -> FloatArray:
@@ -53,8 +54,8 @@ def explain(learner: Learner, rows: FloatArray, base_names: list[str]) -> Explan
     shift, scale = learner.targets.shift_and_scale()
     mean, precision = scale * mean, precision / scale**2
     if outputs == 1:
-        return Explanation(names, mean[..., 0], precision[..., 0], float(shift[0]))
-    return Explanation(names, mean, precision, shift)
+        return Explanation(names, mean[..., 0], precision[..., 0], float(shift[0]), count)
+    return Explanation(names, mean, precision, shift, count)
 
 
 def input_names(learner: Learner, base_names: list[str]) -> list[str]:

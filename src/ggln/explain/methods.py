@@ -64,7 +64,8 @@ class ExplainMixin:
             Exact derivatives. Predictions also jump where gates are crossed, and trees among the base
             regressors only jump: `effects` has all of it.
         """
-        found = slopes(self.learner_, self._check_rows(X))
+        rows = self._check_rows(X)
+        found = slopes(self.learner_, rows)
         return found[..., 0] if self.n_outputs_ == 1 else found
 
     def effects(
@@ -112,8 +113,8 @@ class ExplainMixin:
 
         The neurons of a network stand layer by layer; bit i of a context is set inside gate i's half-space.
         """
-        side = self.learner_.side(self._check_rows(X))
-        ensemble = self.learner_.ensemble
+        rows = self._check_rows(X)
+        side, ensemble = self.learner_.side(rows), self.learner_.ensemble
         return ensemble.active_contexts(side).T.reshape(len(side), ensemble.networks, ensemble.neurons)
 
     def active_gates(self: Explained, X: ArrayLike) -> ActiveGates:
@@ -145,7 +146,8 @@ class ExplainMixin:
         """
         if not n_neighbors >= 1:
             raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
-        return neighbours(self.learner_, self._check_rows(training), self._check_rows(X), n_neighbors)
+        rows, known = self._check_rows(X), self._check_rows(training)
+        return neighbours(self.learner_, known, rows, n_neighbors)
 
 
 def _references(

@@ -10,6 +10,7 @@ from ggln.plots.display import (
     FloatArray,
     Samples,
     column,
+    legend_above,
     name_of,
     one_output,
     one_target,
@@ -18,7 +19,7 @@ from ggln.plots.display import (
     span,
     vary,
 )
-from ggln.plots.style import BLUE, GREY
+from ggln.plots.style import BLUE, GREY, styled
 
 
 class BandDisplay(Display):
@@ -62,7 +63,8 @@ class BandDisplay(Display):
         self.samples = samples
         self.x_name, self.y_name = x_name, y_name
 
-    def plot(self, ax: Axes | None = None, *, color: str = BLUE) -> Self:
+    @styled
+    def plot(self, ax: Axes | None = None, *, color: str = BLUE, legend: bool = True) -> Self:
         """Draw the widest interval faintest, the mean on top."""
         ax = self._start(ax)
         if self.samples is not None:
@@ -76,6 +78,8 @@ class BandDisplay(Display):
             )
         ax.plot(self.x, self.mean, color=color, label="predicted mean")
         ax.set(xlabel=self.x_name, ylabel=self.y_name)
+        if legend:
+            legend_above(ax, 4)
         return self
 
     @classmethod
@@ -146,6 +150,4 @@ class BandDisplay(Display):
             x_name=x_name,
             y_name=y_name,
         )
-        display.plot(ax)
-        display.ax_.legend()
-        return display
+        return display.plot(ax)

@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import binom
 
-from ggln.plots.display import Display, FloatArray, predictive
-from ggln.plots.style import BLUE, GREY, ORANGE
+from ggln.plots.display import Display, FloatArray, legend_above, predictive
+from ggln.plots.style import BLUE, GREY, ORANGE, styled
 
 Kind = Literal["coverage", "quantiles", "pit"]
 LEVELS = np.linspace(0.01, 0.99, 99)
-BINS = 20
+BINS = 10
 LABELS = {
     "coverage": ("level of the predicted central interval", "share of true values inside it"),
     "quantiles": ("predicted probability of a lower value", "share of true values with at most that"),
@@ -43,6 +43,7 @@ class CalibrationDisplay(Display):
         shares: FloatArray = (self.pit[:, None] <= levels).mean(axis=0)
         return shares
 
+    @styled
     def plot(self, ax: Axes | None = None, *, kind: Kind = "coverage", color: str = BLUE) -> Self:
         """Draw coverage over the level of intervals, the same for quantiles, or the histogram of the PIT.
 
@@ -57,7 +58,7 @@ class CalibrationDisplay(Display):
             ax.axhspan(*_band(rows, 1.0 / BINS) * BINS, color=GREY, alpha=0.25, linewidth=0)
             ax.axhline(1.0, color=GREY, linestyle="--", linewidth=1, label="calibrated")
             ax.stairs(heights, edges, color=color, fill=True, alpha=0.4, label=label)
-            ax.set_ylim(0.0, None)
+            ax.set(xlim=(0, 1), ylim=(0.0, None))
         else:
             shares = self.coverage(LEVELS) if kind == "coverage" else self.below(LEVELS)
             ax.fill_between(LEVELS, *_band(rows, LEVELS), color=GREY, alpha=0.25, linewidth=0)
@@ -65,10 +66,17 @@ class CalibrationDisplay(Display):
             ax.plot(LEVELS, shares, color=color, label=label)
             if kind == "coverage":
                 at = self.coverage(np.array([0.9]))[0]
-                ax.plot(0.9, at, color=ORANGE, marker="o", linestyle="", label=f"90 % interval: {at:.0%}")
+                ax.plot(
+                    0.9,
+                    at,
+                    color=ORANGE,
+                    marker="o",
+                    linestyle="",
+                    label=f"90 % intervals hold {100 * at:.0f} %",
+                )
             ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.set(xlabel=LABELS[kind][0], ylabel=LABELS[kind][1])
-        ax.legend(loc="upper left" if kind != "pit" else "best")
+        legend_above(ax, 2)
         return self
 
     @classmethod

@@ -5,8 +5,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, unwrap
-from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, SKY
+from ggln.plots.display import Display, FloatArray, legend_above, unwrap
+from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, SKY, styled
 
 Quantity = Literal["mean", "precision"]
 REST = "all others"
@@ -14,6 +14,9 @@ REST = "all others"
 
 class ContributionsDisplay(Display):
     """Contributions of base inputs and biases to one prediction, from the intercept to their sum.
+
+    The biases are drawn as one, since they are large and opposite: what they add up to is what gates make of
+    them.
 
     Parameters
     ----------
@@ -31,6 +34,7 @@ class ContributionsDisplay(Display):
         self.names, self.contributions = names, contributions
         self.intercept, self.quantity = intercept, quantity
 
+    @styled
     def plot(self, ax: Axes | None = None, *, max_display: int = 12) -> Self:
         """Draw a bar for each of the largest contributions, beginning where the one above it ends."""
         names, values = _largest(self.names, self.contributions, max_display)
@@ -45,12 +49,20 @@ class ContributionsDisplay(Display):
         low, high = min(starts.min(), ends.min()), max(starts.max(), ends.max())
         gap = 0.01 * max(high - low, 1e-300)
         for place, value, start, end in zip(places, values, starts, ends, strict=True):
-            ax.text(max(start, end) + gap, place, f"{value:+.4g}", va="center", fontsize="small")
-        ax.axvline(self.intercept, color=GREY, linestyle=":", linewidth=1)
-        ax.axvline(ends[-1], color="black", linewidth=1)
+            ax.text(
+                max(start, end) + gap,
+                place,
+                f"{value:+.4g}",
+                va="center",
+                fontsize="small",
+                bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.5},
+            )
+        for total in (self.intercept, ends[-1]):
+            ax.axvline(total, color=GREY, linestyle=":", linewidth=1, zorder=0)
         ax.set_yticks(places, names)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.margins(x=0.12)
+        ax.use_sticky_edges = False
+        ax.margins(x=0.1)
         title = f"from {self.intercept:.4g} to {ends[-1]:.4g}"
         ax.set(xlabel=f"predicted {self.quantity}", title=title)
         return self
@@ -91,8 +103,12 @@ class ContributionsDisplay(Display):
         intercept = explanation.intercept if quantity == "mean" else 0.0
         if values.ndim == 2:
             values, intercept = values[:, output], np.broadcast_to(intercept, values.shape[1])[output]
+        inputs = values.size - explanation.biases
         display = cls(
-            names=explanation.names, contributions=values, intercept=float(intercept), quantity=quantity
+            names=[*explanation.names[:inputs], "biases"],
+            contributions=np.append(values[:inputs], values[inputs:].sum()),
+            intercept=float(intercept),
+            quantity=quantity,
         )
         return display.plot(ax, max_display=max_display)
 
@@ -112,6 +128,7 @@ class EffectsDisplay(Display):
     def __init__(self, *, names: list[str], values: FloatArray, gates: FloatArray, label: str) -> None:
         self.names, self.values, self.gates, self.label = names, values, gates, label
 
+    @styled
     def plot(self, ax: Axes | None = None, *, max_display: int = 12) -> Self:
         """Draw two bars for each of the features with the largest effects, and a mark at their sum."""
         order = np.argsort(-np.maximum(np.abs(self.values), np.abs(self.gates)), kind="stable")[:max_display]
@@ -123,7 +140,7 @@ class EffectsDisplay(Display):
         ax.set_yticks(places, [self.names[i] for i in order])
         ax.set_ylim(order.size - 0.5, -0.5)
         ax.set_xlabel(self.label)
-        ax.legend(loc="best")
+        legend_above(ax, 2)
         return self
 
     @classmethod

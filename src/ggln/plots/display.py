@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ggln.distributions import GaussianMixture
-from ggln.plots.style import styled
 
 FloatArray = NDArray[np.float64]
 Samples = tuple[FloatArray, FloatArray]
@@ -31,7 +30,6 @@ class Display:
     ax_: Axes
     figure_: Figure
 
-    @styled
     def _start(self, ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
         """Return the axes to draw in, new ones if none were given."""
         if ax is None:
@@ -41,6 +39,11 @@ class Display:
         assert figure is not None
         self.figure_ = figure
         return ax
+
+
+def legend_above(ax: Axes, columns: int) -> None:
+    """Name what is drawn above the axes, where it hides nothing."""
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
 
 
 def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:

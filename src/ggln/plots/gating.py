@@ -60,6 +60,7 @@ class GatingDisplay(Display):
         held: NDArray[np.integer[Any]] = bits.sum(axis=(0, 1))
         return held
 
+    @styled
     def plot(self, ax: Axes | None = None, *, labels: bool = True) -> Self:
         """Draw one neuron's contexts with their bits, or how many half-spaces of all neurons hold a point."""
         ax = self._start(ax, (5.2, 4.2))

@@ -35,7 +35,7 @@ def band(axes: Axes, results: dict[str, Any], mean: Any, intervals: Any) -> None
     """Draw a prediction with its 90 % band over the truth and some of the samples."""
     x, truth, spread = np.array(results["x"]), np.array(results["true_mean"]), np.array(results["true_std"])
     samples = np.array(results["sample_x"]), np.array(results["sample_y"])
-    BandDisplay(x=x, mean=mean, intervals=intervals, samples=samples, y_name="").plot(axes)
+    BandDisplay(x=x, mean=mean, intervals=intervals, samples=samples, y_name="").plot(axes, legend=False)
     axes.plot(x, truth, color=ORANGE, label="true mean")
     for sign in (-1, 1):
         label = "true 90 %" if sign == 1 else None

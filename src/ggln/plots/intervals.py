@@ -30,6 +30,7 @@ class IntervalsDisplay(Display):
         """Share of the true values inside their intervals."""
         return float(np.mean((self.lower <= self.y) & (self.y <= self.upper)))
 
+    @styled
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a bar for each row's interval; true values outside of it are crosses."""
         ax = self._start(ax, (8, 4))
@@ -43,7 +44,7 @@ class IntervalsDisplay(Display):
         ax.set(
             xlabel="rows, in the order of their predicted means",
             ylabel="target",
-            title=f"{self.coverage:.0%} of the true values lie inside their {level} intervals",
+            title=f"{100 * self.coverage:.0f} % of the true values lie inside their {level} intervals",
         )
         ax.legend(loc="upper left")
         return self

@@ -90,7 +90,7 @@ class NeuronsDisplay:
             axes.plot(self.x, self.means[i], color="black", linewidth=0.4, alpha=0.35)
             mean, std = self.means[i][:, self.best[i]], self.stds[i][:, self.best[i]]
             BandDisplay(x=self.x, mean=mean, intervals=normal_band(mean, std), samples=self.samples).plot(
-                axes
+                axes, legend=False
             )
             if self.scores is not None:
                 title += f"\nNLL of the best {self.scores[i]:.3f}"

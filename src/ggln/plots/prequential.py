@@ -6,8 +6,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, unwrap
-from ggln.plots.style import BLUE, ORANGE
+from ggln.plots.display import Display, FloatArray, legend_above, unwrap
+from ggln.plots.style import BLUE, ORANGE, styled
 
 Loss = Literal["nll", "squared_error", "absolute_error", "crps"]
 LABELS = {
@@ -66,6 +66,7 @@ class PrequentialDisplay(Display):
         means: FloatArray = np.cumsum(self.losses) / np.arange(1, self.losses.size + 1)
         return means
 
+    @styled
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the moving mean and the mean of all rows so far."""
         ax = self._start(ax)
@@ -83,7 +84,7 @@ class PrequentialDisplay(Display):
             label="mean of all rows so far",
         )
         ax.set(xlabel="rows learnt", ylabel=LABELS[self.loss])
-        ax.legend()
+        legend_above(ax, 2)
         return self
 
     @classmethod

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ggln.plots.display import Display, FloatArray, unwrap
 from ggln.plots.prequential import CHUNK
-from ggln.plots.style import in_order
+from ggln.plots.style import in_order, styled
 
 
 class SwitchingDisplay(Display):
@@ -24,6 +24,7 @@ class SwitchingDisplay(Display):
     def __init__(self, *, shares: FloatArray) -> None:
         self.shares = shares
 
+    @styled
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the shares stacked, the first layer at the bottom and darkest."""
         ax = self._start(ax)

@@ -219,13 +219,13 @@ def _begin(name: str, source: Source, form: Format | None) -> Table:
         form = "parquet" if start[:4] == b"PAR1" else "jsonl" if start.lstrip()[:1] == b"{" else "csv"
     if form == "parquet":
         return _parquet(name, source)
-    return _json_lines(name, source) if form == "jsonl" else _separated(name, source, form)
+    return _json_lines(name, source) if form == "jsonl" else separated(name, source, form)
 
 
 # Separated values ----------------------------------------------------------------------------------------
 
 
-def _separated(name: str, source: Source, form: Format) -> Table:
+def separated(name: str, source: Source, form: Format) -> Table:
     """CSV or TSV. The delimiter of a CSV file is the one that its header has most of."""
     header = source.peek().split(b"\n")[0].decode("utf-8-sig", "replace")
     delimiter = "\t" if form == "tsv" else max(DELIMITERS, key=header.count)

@@ -1,0 +1,351 @@
+"""Displays show what they say: the numbers drawn are the model's, and every picture can be drawn."""
+
+import copy
+import itertools
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ggln import plots
+from ggln.distributions import GaussianMixture
+from ggln.plots import (
+    BandDisplay,
+    CalibrationDisplay,
+    ContributionsDisplay,
+    EffectsDisplay,
+    GatingDisplay,
+    IntervalsDisplay,
+    NeuronsDisplay,
+    PrequentialDisplay,
+    SwitchingDisplay,
+    style,
+)
+
+
+@pytest.fixture
+def named(data):
+    """The rows as a data frame."""
+    return pd.DataFrame(data[0], columns=["a", "b", "c"])
+
+
+def drawn(display):
+    """Draw the picture for good; return how many of its points are not white."""
+    display.figure_.canvas.draw()
+    pixels = np.asarray(display.figure_.canvas.buffer_rgba())[..., :3]
+    return np.count_nonzero((pixels != 255).any(axis=2))
+
+
+ALL = {
+    "band": lambda m, s, X, y, ax: BandDisplay.from_estimator(m, X, y, ax=ax),
+    "intervals": lambda m, s, X, y, ax: IntervalsDisplay.from_estimator(m, X, y, ax=ax),
+    "coverage": lambda m, s, X, y, ax: CalibrationDisplay.from_estimator(m, X, y, ax=ax),
+    "quantiles": lambda m, s, X, y, ax: CalibrationDisplay.from_estimator(m, X, y, kind="quantiles", ax=ax),
+    "pit": lambda m, s, X, y, ax: CalibrationDisplay.from_estimator(m, X, y, kind="pit", ax=ax),
+    "prequential": lambda m, s, X, y, ax: PrequentialDisplay.from_estimator(s, X, y, ax=ax),
+    "switching": lambda m, s, X, y, ax: SwitchingDisplay.from_estimator(s, X, y, ax=ax),
+    "contributions": lambda m, s, X, y, ax: ContributionsDisplay.from_estimator(m, X, ax=ax),
+    "effects": lambda m, s, X, y, ax: EffectsDisplay.from_estimator(m, X[:1], X, ax=ax),
+    "importance": lambda m, s, X, y, ax: EffectsDisplay.from_estimator(m, X[:5], X, ax=ax),
+    "layer": lambda m, s, X, y, ax: GatingDisplay.from_estimator(m, X, grid_resolution=40, ax=ax),
+    "neuron": lambda m, s, X, y, ax: GatingDisplay.from_estimator(m, X, neuron=1, grid_resolution=40, ax=ax),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_display_draws_where_it_is_told_to(name, model, stream, data):
+    before = dict(mpl.rcParams)
+    own = ALL[name](model, stream, *data, None)
+    assert drawn(own) > 2000
+    assert own.ax_.get_xlabel()
+    figure, axes = plt.subplots()
+    given = ALL[name](model, stream, *data, axes)
+    assert given.ax_ is axes
+    assert given.figure_ is figure
+    assert drawn(given) > 2000
+    assert dict(mpl.rcParams) == before
+
+
+def test_all_displays_are_public():
+    for name in plots.__all__:
+        display = getattr(plots, name)
+        for method in ("plot", "from_estimator", "from_predictions"):
+            assert callable(getattr(display, method))
+
+
+# Bands and intervals -----------------------------------------------------------------------------------
+
+
+def test_a_band_is_what_the_model_predicts_with_the_other_features_held(model, data):
+    X, y = data
+    display = BandDisplay.from_estimator(model, X, y, feature=1, levels=[0.8], grid_resolution=50)
+    rows = np.tile(np.median(X, axis=0), (50, 1))
+    rows[:, 1] = np.linspace(X[:, 1].min(), X[:, 1].max(), 50)
+    dist = model.predict_dist(rows)
+    np.testing.assert_array_equal(display.mean, dist.mean)
+    np.testing.assert_array_equal(display.intervals[0.8], dist.interval(0.8))
+    (line,) = display.ax_.lines
+    np.testing.assert_array_equal(line.get_ydata(), dist.mean)
+
+
+def test_a_band_may_be_asked_for_by_name_at_a_row_and_in_a_pipeline(stream, data, named):
+    X, y = data
+    steps = make_pipeline(StandardScaler(), stream).fit(named, y)
+    display = BandDisplay.from_estimator(steps, named, feature="b", at=X[3], grid_resolution=9)
+    rows = pd.DataFrame(np.tile(X[3], (9, 1)), columns=["a", "b", "c"])
+    rows["b"] = display.x
+    np.testing.assert_allclose(display.mean, steps.predict(rows), rtol=1e-6)
+    assert display.ax_.get_xlabel() == "b"
+
+
+def test_a_band_of_one_output_of_several(two_outputs, data):
+    X, y = data
+    second = BandDisplay.from_estimator(two_outputs, X, np.stack([y, -2 * y], 1), output=1)
+    np.testing.assert_allclose(second.samples[1], -2 * y)
+    assert second.mean.mean() < 0
+
+
+def test_estimators_of_scikit_learn_with_a_deviation_have_bands(data):
+    X, y = data
+    process = GaussianProcessRegressor(alpha=0.1).fit(X[:50], y[:50])
+    display = BandDisplay.from_estimator(process, X, levels=[0.9], grid_resolution=5)
+    mean, std = process.predict(
+        np.column_stack([display.x, *np.median(X, axis=0)[1:, None] * np.ones(5)]), True
+    )
+    np.testing.assert_allclose(display.mean, mean, rtol=1e-6)
+    np.testing.assert_allclose(display.intervals[0.9][1], mean + 1.6448536 * std, rtol=1e-6)
+
+
+def test_what_cannot_be_drawn_is_refused(model, data, named):
+    X, y = data
+    with pytest.raises(ValueError, match="Ridge predicts no distribution: expected a method predict_dist"):
+        BandDisplay.from_estimator(Ridge().fit(X, y), X)
+    with pytest.raises(ValueError, match=r"feature 'd' is not a column of X, which has \['a', 'b', 'c'\]"):
+        BandDisplay.from_estimator(model, named, feature="d")
+    with pytest.raises(ValueError, match="feature must be a column from 0 to 2, got 3"):
+        BandDisplay.from_estimator(model, X, feature=3)
+    with pytest.raises(ValueError, match="at must be a row of 3 features"):
+        BandDisplay.from_estimator(model, X, at=[1.0])
+
+
+def test_coverage_of_intervals_is_counted(model, data):
+    X, y = data
+    display = IntervalsDisplay.from_estimator(model, X, y, level=0.5)
+    lower, upper = model.predict_dist(X).interval(0.5)
+    assert display.coverage == np.mean((lower <= y) & (y <= upper))
+    assert f"{100 * display.coverage:.0f} %" in display.ax_.get_title()
+
+
+# Calibration -------------------------------------------------------------------------------------------
+
+
+def gaussians(std, rows=2000):
+    return GaussianMixture([1.0], np.zeros((rows, 1)), np.full((rows, 1), std))
+
+
+@pytest.mark.parametrize("kind", ["coverage", "quantiles", "pit"])
+def test_a_calibrated_model_lies_on_the_diagonal_and_a_sure_one_does_not(kind):
+    y = np.random.default_rng(0).standard_normal(2000)
+    levels = np.linspace(0.1, 0.9, 9)
+    right = CalibrationDisplay.from_predictions(y, gaussians(1.0), kind=kind)
+    np.testing.assert_allclose(right.coverage(levels), levels, atol=0.03)
+    np.testing.assert_allclose(right.below(levels), levels, atol=0.03)
+    sure = CalibrationDisplay.from_predictions(y, gaussians(0.5), kind=kind)
+    assert (sure.coverage(levels) < levels - 0.04).all()
+    unsure = CalibrationDisplay.from_predictions(y, gaussians(2.0), kind=kind)
+    assert (unsure.coverage(levels) > levels + 0.05).all()
+
+
+def test_the_grey_band_holds_nineteen_in_twenty():
+    from ggln.plots.calibration import _band
+
+    low, high = _band(200, 0.3)
+    shares = np.random.default_rng(0).binomial(200, 0.3, 20_000) / 200
+    assert 0.945 < np.mean((low <= shares) & (shares <= high)) < 0.975
+
+
+def test_unknown_kinds_and_losses_are_refused(model, data):
+    X, y = data
+    with pytest.raises(
+        ValueError, match=r"kind must be one of \['coverage', 'quantiles', 'pit'\], got 'pdf'"
+    ):
+        CalibrationDisplay.from_estimator(model, X, y, kind="pdf")
+    with pytest.raises(ValueError, match=r"loss must be one of .*, got 'log'"):
+        PrequentialDisplay.from_estimator(model, X, y, loss="log")
+    with pytest.raises(ValueError, match="window must be from 1 to the 400 rows, got 401"):
+        PrequentialDisplay.from_estimator(model, X, y, window=401)
+    with pytest.raises(ValueError, match="quantity must be 'mean' or 'precision', got 'std'"):
+        ContributionsDisplay.from_estimator(model, X, quantity="std")
+
+
+# Streams -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["nll", "squared_error", "absolute_error", "crps"])
+def test_losses_are_those_before_each_row_was_learnt(stream, data, monkeypatch, loss):
+    X, y = data
+    monkeypatch.setattr("ggln.plots.prequential.CHUNK", 150)  # several chunks
+    display = PrequentialDisplay.from_estimator(stream, X, y, loss=loss, window=10)
+    assert not hasattr(stream, "learner_")
+    dist = copy.deepcopy(stream).prequential(X, y)
+    expected = {
+        "nll": -dist.log_prob(y),
+        "squared_error": (y - dist.mean) ** 2,
+        "absolute_error": abs(y - dist.mean),
+        "crps": dist.crps(y),
+    }[loss]
+    np.testing.assert_allclose(display.losses, expected, rtol=1e-9)
+    np.testing.assert_allclose(display.moving[0], expected[:10].mean())
+    np.testing.assert_allclose(display.moving[-1], expected[-10:].mean())
+    np.testing.assert_allclose(display.running[-1], expected.mean())
+
+
+def test_losses_of_several_outputs(two_outputs, data):
+    X, y = data
+    Y = np.stack([y, -2 * y], 1)
+    before = two_outputs.predict(X)
+    crps = PrequentialDisplay.from_estimator(two_outputs, X, Y, loss="crps")
+    assert crps.losses.shape == (400,)
+    np.testing.assert_array_equal(two_outputs.predict(X), before)
+
+
+def test_switching_shares_are_the_mixtures(stream, data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr("ggln.plots.switching.CHUNK", 150)
+    display = SwitchingDisplay.from_estimator(stream, X, y)
+    np.testing.assert_allclose(display.shares.sum(axis=1), 1.0)
+    np.testing.assert_allclose(display.shares[0], np.array([8, 4, 2]) / 14)
+    dist = copy.deepcopy(stream).prequential(X, y)
+    again = SwitchingDisplay.from_predictions(dist, stream.layer_sizes)
+    np.testing.assert_array_equal(display.shares, again.shares)
+    layers = dist.weights.reshape(400, 2, 14)
+    np.testing.assert_allclose(display.shares[:, 1], layers[:, :, 8:12].sum(axis=(1, 2)))
+
+
+def test_weights_that_do_not_move_are_not_drawn(stream, data):
+    X, y = data
+    with pytest.raises(
+        ValueError, match="switching weights of this estimator do not move: it has aggregation"
+    ):
+        SwitchingDisplay.from_estimator(stream.set_params(aggregation="last"), X, y)
+    with pytest.raises(ValueError, match=r"weights must have shape \(n, networks \* 7\)"):
+        SwitchingDisplay.from_predictions(GaussianMixture([1.0], [[0.0]], [[1.0]]), (4, 3))
+
+
+# Explanations ------------------------------------------------------------------------------------------
+
+
+def test_bars_lead_from_the_intercept_to_the_prediction(model, data):
+    X, _ = data
+    for count in (2, 3, 12):
+        display = ContributionsDisplay.from_estimator(model, X[5:6], max_display=count)
+        bars = display.ax_.patches
+        assert bars[0].get_x() == pytest.approx(display.intercept)
+        assert bars[-1].get_x() + bars[-1].get_width() == pytest.approx(model.predict(X[5:6])[0], rel=1e-5)
+        assert len(bars) == min(count, 4)
+    assert {text.get_text() for text in display.ax_.get_yticklabels()} == {"x0", "x1", "x2", "biases"}
+
+
+def test_precisions_and_other_outputs_are_drawn(two_outputs, data):
+    X, _ = data
+    explanation = two_outputs.explain(X[:3])
+    display = ContributionsDisplay.from_predictions(explanation, row=2, output=1)
+    assert display.intercept + display.contributions.sum() == pytest.approx(
+        two_outputs.predict(X[2:3])[0, 1], rel=1e-5
+    )
+    precision = ContributionsDisplay.from_predictions(explanation, row=2, quantity="precision", output=1)
+    assert precision.contributions.sum() == pytest.approx(explanation.precision[2, :, 1].sum())
+    assert precision.intercept == 0.0
+
+
+def test_effects_are_drawn_largest_first(model, data):
+    X, _ = data
+    display = EffectsDisplay.from_estimator(model, X[:5], X, max_display=2)
+    importance = model.importance(X[:5], X)
+    largest = np.argsort(-np.maximum(importance.values, importance.gates))[:2]
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == [f"x{i}" for i in largest]
+    with pytest.raises(ValueError, match="single row need a background"):
+        EffectsDisplay.from_estimator(model, X[:1])
+
+
+# Gates and neurons -------------------------------------------------------------------------------------
+
+
+def test_regions_are_the_models_contexts_and_lines_their_boundaries(model, data):
+    X, _ = data
+    display = GatingDisplay.from_estimator(model, X, features=(2, 0), neuron=3, layer=1, grid_resolution=30)
+    rows = np.tile(np.median(X, axis=0), (30, 1))
+    rows[:, 2], rows[:, 0] = display.x, display.y[7]
+    np.testing.assert_array_equal(display.contexts[0, 7], model.contexts(rows)[:, 0, 8 + 3])
+    points = np.stack(np.meshgrid(display.x, display.y), axis=-1)
+    inside = points @ display.normals.T >= display.offsets
+    np.testing.assert_array_equal(inside.sum(axis=2), display.inside)
+    assert display.regions == np.unique(display.contexts).size
+
+
+def test_best_neurons_are_drawn_with_their_bands(model, data):
+    X, y = data
+    display = NeuronsDisplay.from_estimator(model, X, y, layers=[0, 2], grid_resolution=30)
+    assert len(display.axes_) == 2
+    layer = model.neurons(X)[2]
+    nll = 0.5 * np.mean(
+        np.log(2 * np.pi * layer.variance) + (y[:, None] - layer.mean) ** 2 / layer.variance, 0
+    )
+    assert display.best[1] == nll.argmin()
+    assert display.scores[1] == pytest.approx(nll.min())
+    assert drawn(display) > 2000
+    plain = NeuronsDisplay.from_predictions(display.x, model.neurons(np.tile(X[:1], (30, 1))))
+    assert [axes.get_title() for axes in plain.axes_] == ["layer 1", "layer 2", "layer 3"]
+    with pytest.raises(ValueError, match="ax must hold 3 axes, one for each layer, got 1"):
+        plain.plot(ax=[plt.subplots()[1]])
+
+
+# Colours -----------------------------------------------------------------------------------------------
+
+# What people without one kind of cone see, in linear RGB (Machado, Oliveira and Fernandes, 2009).
+SIGHT = {
+    "full": np.eye(3),
+    "no long": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "no middle": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "no short": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
+    "grey": [[0.2126, 0.7152, 0.0722]] * 3,
+}
+TOGETHER = [
+    (style.BLUE, style.ORANGE, style.GREY),
+    (style.SKY, style.GREEN),
+    tuple(style.in_order(6)),
+]
+
+
+def seen(color, sight):
+    red_green_blue = np.array(mpl.colors.to_rgb(color))
+    return np.clip(np.asarray(SIGHT[sight]) @ red_green_blue**2.2, 0, 1) ** (1 / 2.2)
+
+
+@pytest.mark.parametrize(
+    ("colors", "sight"),
+    # a photocopy has to show an order; kinds are told apart by place or line as well
+    [*itertools.product(TOGETHER, list(SIGHT)[:-1]), (style.in_order(6), "grey")],
+)
+def test_colours_used_together_can_be_told_apart(colors, sight):
+    for i, one in enumerate(colors):
+        for other in colors[:i]:
+            assert np.linalg.norm(seen(one, sight) - seen(other, sight)) > 0.12
