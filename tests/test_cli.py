@@ -66,7 +66,8 @@ assert not {{"numba", "sklearn", "pyarrow", "matplotlib", "rich.progress"}} & se
 
 
 @pytest.mark.parametrize(
-    "arguments", [["demmo"], ["demo", "--seed", "x"], ["reproduce", "hetero", "--rows", "1"]]
+    "arguments",
+    [["demmo"], ["demo", "--seed", "x"], ["demo", "--seed", "-1"], ["reproduce", "hetero", "--rows", "1"]],
 )
 def test_wrong_arguments_exit_with_2(arguments):
     assert runner.invoke(cli.app, arguments).exit_code == 2

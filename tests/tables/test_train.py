@@ -90,7 +90,7 @@ class StoppingWatch(train.Silent):
     def __init__(self, rows):
         self.rows = rows
 
-    def stage(self, what, rows):
+    def stage(self, what, total, unit="rows"):
         watch = self
 
         class Stage:

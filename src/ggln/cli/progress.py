@@ -34,8 +34,8 @@ class Rate(ProgressColumn):
 class Terminal:
     """Shows how learning goes, as `ggln.tables.watch.Watch` asks for."""
 
-    def __init__(self) -> None:
-        self.console = Console(stderr=True)
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True)
         self.shown = self.console.is_terminal
         self.looked = 0.0
 
@@ -44,20 +44,20 @@ class Terminal:
         self.console.print(remark, highlight=False, soft_wrap=True, markup=False)
 
     @contextmanager
-    def stage(self, what: str, rows: int | None) -> Iterator[Advance]:
-        """Draw a bar, or a spinner where the number of rows is not known."""
+    def stage(self, what: str, total: int | None, unit: str = "rows") -> Iterator[Advance]:
+        """Draw a bar, or a spinner where nobody knows how many there are."""
         with Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            *([BarColumn(), TimeRemainingColumn()] if rows else []),
-            TextColumn("{task.completed:,}"),
-            Rate(),
+            *([BarColumn(), TimeRemainingColumn()] if total else []),
+            TextColumn(f"{{task.completed:,}} {unit}"),
+            *([Rate()] if unit == "rows" else []),
             TextColumn("{task.fields[loss]}"),
             console=self.console,
             disable=not self.shown,
             transient=True,
         ) as bar:
-            task = bar.add_task(what, total=rows, loss="")
+            task = bar.add_task(what, total=total, loss="")
 
             def advance(done: int, loss: float | None) -> None:
                 if loss is not None:

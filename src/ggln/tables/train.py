@@ -215,7 +215,7 @@ class Training:
                     loss = mean_loss(joint, Y)
                 advance(rows, loss)
 
-            with self.watch.stage(what, steps) as advance:
+            with self.watch.stage(what, steps, "models" if learner is None else "rows") as advance:
                 yield step
 
         return stage

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 Advance = Callable[[int, float | None], None]
-"""Told how many rows were learnt since the last call, and the running loss if there is a new one."""
+"""Told how many rows were done since the last call, and the running loss if there is a new one."""
 
 
 class Watch(Protocol):
@@ -14,8 +14,8 @@ class Watch(Protocol):
     def say(self, remark: str) -> None:
         """Say something that is worth a line."""
 
-    def stage(self, what: str, rows: int | None) -> AbstractContextManager[Advance]:
-        """Begin a stage of so many rows, or of nobody knows how many."""
+    def stage(self, what: str, total: int | None, unit: str = "rows") -> AbstractContextManager[Advance]:
+        """Begin a stage of so many rows or of something else, or of nobody knows how many."""
 
     def loss_due(self) -> bool:
         """Return whether it is time for a new running loss."""
@@ -28,7 +28,7 @@ class Silent:
         """Keep quiet."""
 
     @contextmanager
-    def stage(self, what: str, rows: int | None) -> Iterator[Advance]:  # noqa: ARG002
+    def stage(self, what: str, total: int | None, unit: str = "rows") -> Iterator[Advance]:  # noqa: ARG002
         """Show nothing."""
         yield lambda _rows, _loss: None
 
