@@ -141,10 +141,10 @@ def stream(
         return online.begin(table, row, targets, options.names(drop), options.names(category), settings, seed)
 
     with waiting.signals():
-        table = read.open_table("-", form, waiting)
+        table = open_unless_stopped(form, waiting)
         first = first_rows(table, report)
         if not first.rows:
-            raise ValueError(f"{table.name} has no rows") if not waiting.stopped else typer.Exit(0)
+            raise ValueError(f"{table.name} has no rows") if not waiting.stopped else typer.Exit
         known = known or begin(table, first)
         added = predict.prediction_names(known.targets, levels)
         with open_writer(None, output_format, [*table.columns, *added], []) as writer:
@@ -161,6 +161,18 @@ def stream(
                 watch.say(f"Predicted {running.predicted:,} rows and learnt {running.learnt:,}{place}")
 
 
+def open_unless_stopped(form: "read.Format | None", waiting: Waiting) -> "read.Table":
+    """Open standard input; it is no error if a signal comes before the first line."""
+    from ggln.tables.read import open_table
+
+    try:
+        return open_table("-", form, waiting)
+    except ValueError:
+        if waiting.stopped:
+            raise typer.Exit from None
+        raise
+
+
 def first_rows(table: "read.Table", report: "Callable[[read.Bad], None]") -> "read.Chunk":
     """Return the first rows that are rows at all; from them on there is a model that could be lost."""
     from ggln.tables.stream import LONGEST
@@ -174,6 +186,6 @@ def first_rows(table: "read.Table", report: "Callable[[read.Bad], None]") -> "re
 
 
 def keep(running: "Stream", model: Path | None) -> None:
-    """Save the model, if it is to be saved and has learnt anything."""
-    if model is not None and hasattr(running.model.regressor, "learner_"):
+    """Save the model, if there is a file for it."""
+    if model is not None:
         running.save(model)

@@ -128,14 +128,16 @@ def infer(
     columns: list[Column] = []
     remarks = []
     for name in names:
-        texts = [row[table.columns.index(name)] for row in rows]
+        place = table.columns.index(name)
+        texts = [row[place] for row in rows]
         found = _column(name, texts, name in categories)
         if isinstance(found, str):
             remarks.append(found)
         else:
             columns.append(found)
     for name in targets:
-        _check_target(table, name, [row[table.columns.index(name)] for row in rows])
+        place = table.columns.index(name)
+        _check_target(table, name, [row[place] for row in rows])
     if not columns:
         raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
     return Notes(Schema(columns, targets), remarks)

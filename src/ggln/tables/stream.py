@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Stream:
         self.model, self.writer, self.quantiles, self.report = model, writer, quantiles, report
         self.encoder = model.schema.bind(table, targets=True)
         self.worker = Worker(model.regressor, n_jobs)
-        self.learnt = self.predicted = 0
+        self.learnt = self.predicted = self.saved = 0
 
     def take(self, chunk: Chunk) -> None:
         """Predict and learn some rows in their order."""
@@ -105,7 +106,9 @@ class Stream:
     def _name_features(self) -> None:
         self.model.regressor.feature_names_in_ = np.array(self.model.schema.features(), dtype=object)
 
-    def save(self, path: Any) -> None:
-        """Write the model, with the names of the values that categories have met by now."""
-        self._name_features()
-        self.model.save(path)
+    def save(self, path: Path) -> None:
+        """Write the model if it has learnt, with the names of the values that categories have met by now."""
+        if self.learnt > self.saved:
+            self._name_features()
+            self.model.save(path)
+            self.saved = self.learnt
