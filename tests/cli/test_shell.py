@@ -57,6 +57,31 @@ def test_every_command_has_an_example():
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["demmo"], "No such command 'demmo'. Did you mean 'demo'?; `ggln --help` says more"),
+        (["fit", "--nope"], "No such option: --nope"),
+        (["fit", "t.csv", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["plot", "m", "t", "--kind", "bnd"], "'bnd' is not one of 'calibration'"),
+        (["predict"], "MODEL"),
+    ],
+)
+def test_wrong_words_are_one_line_and_exit_code_2(arguments, said, ggln):
+    code, output, line = ggln(*arguments)
+    assert (code, output) == (2, "")
+    assert line.startswith("ggln: ")
+    assert line.count("\n") == 1
+    assert said in line
+
+
+def test_without_a_command_there_is_help(ggln):
+    code, output, line = ggln()
+    assert code == 2
+    assert "Usage" in output
+    assert line == "ggln: name a command after `ggln`\n"
+
+
+@pytest.mark.parametrize(
     ("error", "said"),
     [
         (PermissionError(13, "Permission denied", "m.ggln"), "m.ggln: Permission denied"),

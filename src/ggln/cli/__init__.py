@@ -29,16 +29,27 @@ app.add_typer(datasets.app, name="datasets")
 def run() -> None:
     """Run the command; an error is one sentence and exit code 2."""
     try:
-        app(prog_name="ggln")
+        code = app(prog_name="ggln", standalone_mode=False)
+    except BrokenPipeError:  # whoever reads has enough: what is left is not to be written at the exit, either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise
         print(f"ggln: {sentence(error)}", file=sys.stderr)
         sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def sentence(error: Exception) -> str:
     """Return what went wrong in one line."""
+    if isinstance(error, typer.Abort):
+        return "interrupted"
+    if hasattr(error, "format_message"):  # of click, which typer brings along under changing names
+        context = getattr(error, "ctx", None)
+        place = context.command_path if context else "ggln"
+        text = " ".join(error.format_message().split()).removesuffix(".").replace("Value error, ", "")
+        return f"{text}; `{place} --help` says more" if text else f"name a command after `{place}`"
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())
