@@ -40,13 +40,10 @@ def tables() -> dict[str, Figure]:
     model = GGLNRegressor(random_state=0).fit(X_train, y_train)
     return {
         "calibration": CalibrationDisplay.from_estimator(model, X_test, y_test).figure_,
-        "quantiles": CalibrationDisplay.from_estimator(model, X_test, y_test, kind="quantiles").figure_,
         "pit": CalibrationDisplay.from_estimator(model, X_test, y_test, kind="pit").figure_,
         "intervals": IntervalsDisplay.from_estimator(model, X_test, y_test).figure_,
         "contributions": ContributionsDisplay.from_estimator(model, X_test[:1]).figure_,
         "effects": EffectsDisplay.from_estimator(model, X_test[:1], X_train).figure_,
-        "importance": EffectsDisplay.from_estimator(model, X_test[:40], X_train).figure_,
-        "band-bmi": BandDisplay.from_estimator(model, X_test, y_test, feature="bmi").figure_,
     }
 
 

@@ -51,6 +51,12 @@ class NeuronLayer(NamedTuple):
     mean: FloatArray
     variance: FloatArray
 
+    def nll(self, y: FloatArray) -> FloatArray:
+        """Return each neuron's mean negative log-likelihood in nats: y (rows,) -> (neurons,)."""
+        losses = np.log(2 * np.pi * self.variance) + (y[:, None] - self.mean) ** 2 / self.variance
+        average: FloatArray = 0.5 * losses.mean(axis=0)
+        return average
+
 
 class GGLNRegressor(ExplainMixin, RegressorMixin, BaseEstimator):
     """Regression with a predictive distribution, learnt online and without backpropagation.

@@ -306,9 +306,11 @@ def test_bad_arguments_are_named(tiny, table):
     model = tiny().fit(X, y)
     with pytest.raises(ValueError, match=r"single row of shape \(1, 3\), got 2 rows"):
         model.active_gates(X[:2])
-    with pytest.raises(ValueError, match="n_values must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_values must be an integer of at least 1, got 0"):
         model.effects(X, n_values=0)
-    with pytest.raises(ValueError, match="n_neighbors must be at least 1, got 0"):
-        model.neighbours(X, X, n_neighbors=0)
+    with pytest.raises(ValueError, match=r"n_neighbors must be an integer of at least 1, got 2\.5"):
+        model.neighbours(X, X, n_neighbors=2.5)
+    with pytest.raises(ValueError, match="a single row needs a background"):
+        model.effects(X[:1])
     with pytest.raises(ValueError, match="X has 2 features"):
         model.effects(X, X[:, :2])

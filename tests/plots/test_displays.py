@@ -128,7 +128,7 @@ def test_what_cannot_be_drawn_is_refused(model, data, named):
         BandDisplay.from_estimator(Ridge().fit(X, y), X)
     with pytest.raises(ValueError, match=r"feature 'd' is not a column of X, which has \['a', 'b', 'c'\]"):
         BandDisplay.from_estimator(model, named, feature="d")
-    with pytest.raises(ValueError, match="feature must be a column from 0 to 2, got 3"):
+    with pytest.raises(ValueError, match="feature must be from 0 to 2, got 3"):
         BandDisplay.from_estimator(model, X, feature=3)
     with pytest.raises(ValueError, match="at must be a row of 3 features"):
         BandDisplay.from_estimator(model, X, at=[1.0])
@@ -140,6 +140,27 @@ def test_coverage_of_intervals_is_counted(model, data):
     lower, upper = model.predict_dist(X).interval(0.5)
     assert display.coverage == np.mean((lower <= y) & (y <= upper))
     assert f"{100 * display.coverage:.0f} %" in display.ax_.get_title()
+
+
+def test_places_that_are_not_there_are_refused(model, data):
+    X, y = data
+    explanation = model.explain(X[:2])
+    for call, message in {
+        lambda: GatingDisplay.from_estimator(model, X, neuron=8): "neuron must be from 0 to 7, got 8",
+        lambda: GatingDisplay.from_estimator(model, X, layer=3): "layer must be from 0 to 2, got 3",
+        lambda: GatingDisplay.from_estimator(model, X, network=-1): "network must be from 0 to 1, got -1",
+        lambda: GatingDisplay.from_estimator(model, X, features=(0, 3)): "feature must be from 0 to 2, got 3",
+        lambda: NeuronsDisplay.from_estimator(model, X, layers=[3]): "layers must be from 0 to 2, got 3",
+        lambda: NeuronsDisplay.from_estimator(model, X, output=1): "output must be from 0 to 0, got 1",
+        lambda: BandDisplay.from_estimator(model, X, output=1): "output must be from 0 to 0, got 1",
+        lambda: BandDisplay.from_estimator(model, X, y[:9]): "inconsistent numbers of samples",
+        lambda: ContributionsDisplay.from_predictions(explanation, row=2): "row must be from 0 to 1, got 2",
+        lambda: ContributionsDisplay.from_predictions(explanation, output=1): "output must be from 0 to 0",
+        lambda: PrequentialDisplay.from_estimator(Ridge(), X, y): "Ridge has no method prequential: expected",
+        lambda: ContributionsDisplay.from_estimator(Ridge(), X): "Ridge has no method explain: expected",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 # Calibration -------------------------------------------------------------------------------------------
@@ -206,6 +227,16 @@ def test_losses_are_those_before_each_row_was_learnt(stream, data, monkeypatch, 
     np.testing.assert_allclose(display.running[-1], expected.mean())
 
 
+def test_rows_of_frames_are_taken_by_place(stream, data, named, monkeypatch):
+    X, y = data
+    monkeypatch.setattr("ggln.plots.prequential.CHUNK", 150)
+    shuffled = named.set_axis(np.random.default_rng(0).permutation(400) / 2, axis=0)
+    display = PrequentialDisplay.from_estimator(stream, shuffled, pd.Series(y, shuffled.index))
+    np.testing.assert_array_equal(display.losses, PrequentialDisplay.from_estimator(stream, X, y).losses)
+    in_steps = make_pipeline(StandardScaler().fit(X), stream)
+    assert SwitchingDisplay.from_estimator(in_steps, X, y).shares.shape == (400, 3)
+
+
 def test_losses_of_several_outputs(two_outputs, data):
     X, y = data
     Y = np.stack([y, -2 * y], 1)
@@ -217,7 +248,7 @@ def test_losses_of_several_outputs(two_outputs, data):
 
 def test_switching_shares_are_the_mixtures(stream, data, monkeypatch):
     X, y = data
-    monkeypatch.setattr("ggln.plots.switching.CHUNK", 150)
+    monkeypatch.setattr("ggln.plots.prequential.CHUNK", 150)
     display = SwitchingDisplay.from_estimator(stream, X, y)
     np.testing.assert_allclose(display.shares.sum(axis=1), 1.0)
     np.testing.assert_allclose(display.shares[0], np.array([8, 4, 2]) / 14)
@@ -270,7 +301,7 @@ def test_effects_are_drawn_largest_first(model, data):
     importance = model.importance(X[:5], X)
     largest = np.argsort(-np.maximum(importance.values, importance.gates))[:2]
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == [f"x{i}" for i in largest]
-    with pytest.raises(ValueError, match="single row need a background"):
+    with pytest.raises(ValueError, match="a single row needs a background"):
         EffectsDisplay.from_estimator(model, X[:1])
 
 

@@ -59,9 +59,7 @@ def run(rows: int = 5000, seed: int = 0, points: int = 201, **settings: Any) -> 
     tested = model.neurons(X_test)
     neurons = []
     for number, (layer, test) in enumerate(zip(layers, tested, strict=True), start=1):
-        nll = 0.5 * np.mean(
-            np.log(2 * np.pi * test.variance) + (y_test[:, None] - test.mean) ** 2 / test.variance, 0
-        )
+        nll = test.nll(y_test)
         best = int(nll.argmin())
         neurons.append(
             {

@@ -63,6 +63,11 @@ def effects(
     scale = learner.targets.shift_and_scale()[1]
     total, values, gates = np.zeros((3, rows.shape[0], features, outputs))
     step = max(1, BLOCK // len(references))
+
+    def mean(at: FloatArray, gated_by: FloatArray) -> FloatArray:
+        found = learner.ensemble.moments(at, threads, gated_by)[0]
+        return found.reshape(-1, len(references), outputs)
+
     for start in range(0, rows.shape[0], step):
         block = rows[start : start + step]
         side = learner.side(block)
@@ -72,11 +77,6 @@ def effects(
             moved = np.repeat(block, len(references), axis=0)
             moved[:, feature] = np.tile(references[:, feature], len(block))
             there = learner.side(moved)
-
-            def mean(at: FloatArray, gated_by: FloatArray) -> FloatArray:
-                found = learner.ensemble.moments(at, threads, gated_by)[0]
-                return found.reshape(-1, len(references), outputs)
-
             neither = mean(there, there)
             only_gates, only_values = mean(there, here), mean(here, there)  # what is still as it was
             own = slice(start, start + step), feature

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from ggln.core.biases import biases
 from ggln.core.ensemble import Ensemble
 from ggln.core.full import Full
+from ggln.core.network import DENSE, HOT, SIZE
 from ggln.core.neuron import Limits
 
 FloatArray = NDArray[np.float64]
 NUMBERS = 1 << 22
-"""Numbers that a block of rows may keep: some ten megabytes for each array of a layer."""
+"""Numbers that a block of rows may take: some ten megabytes."""
 
 
 class Neurons(NamedTuple):
@@ -50,10 +51,12 @@ def mix(weights: FloatArray, values: FloatArray) -> FloatArray:
 
 def blocks(ensemble: Ensemble, rows: int) -> Iterator[slice]:
     """Cut rows into blocks whose layers fit into memory."""
-    kind = ensemble.rules.kind
-    size = int(kind.outputs) ** (2 if isinstance(kind, Full) else 1)
-    widest = max(ensemble.base_inputs, ensemble.neurons) + len(biases(kind)[0])
-    step = max(1, NUMBERS // (widest * max(size, 16)))
+    kind, table = ensemble.rules.kind, ensemble.shape.table
+    inputs = table[:, DENSE] + table[:, HOT]
+    # weights, and the derivatives of each output by means and precisions of all inputs and neurons
+    each = int(kind.outputs) ** (3 if isinstance(kind, Full) else 2)
+    numbers = int((table[:, SIZE] * inputs + (inputs + table[:, SIZE]) * each).sum())
+    step = max(1, NUMBERS // numbers)
     return (slice(start, start + step) for start in range(0, rows, step))
 
 

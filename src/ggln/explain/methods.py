@@ -1,5 +1,6 @@
 """The methods with which an estimator explains itself."""
 
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -144,8 +145,7 @@ class ExplainMixin:
         n_neighbors : int
             How many to return for each row.
         """
-        if not n_neighbors >= 1:
-            raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
+        _check_count("n_neighbors", n_neighbors)
         rows, known = self._check_rows(X), self._check_rows(training)
         return neighbours(self.learner_, known, rows, n_neighbors)
 
@@ -153,6 +153,12 @@ class ExplainMixin:
 def _references(
     model: Explained, rows: FloatArray, background: ArrayLike | None, n_values: int
 ) -> FloatArray:
-    if n_values < 1:
-        raise ValueError(f"n_values must be at least 1, got {n_values}")
+    _check_count("n_values", n_values)
+    if background is None and len(rows) == 1:
+        raise ValueError("a single row needs a background: rows with other values to move its features to")
     return reference_values(rows if background is None else model._check_rows(background), n_values)
+
+
+def _check_count(name: str, count: int) -> None:
+    if not isinstance(count, Integral) or count < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {count!r}")

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
 from matplotlib.axes import Axes
+from sklearn.utils.validation import check_consistent_length
 
 from ggln.plots.display import (
     Display,
@@ -90,7 +92,7 @@ class BandDisplay(Display):
         y: Any = None,
         *,
         feature: int | str = 0,
-        levels: Sequence[float] = (0.5, 0.9),
+        levels: float | Sequence[float] = (0.5, 0.9),
         grid_resolution: int = 200,
         at: Any = None,
         output: int = 0,
@@ -107,7 +109,7 @@ class BandDisplay(Display):
             Targets, drawn beneath. Their rows differ in the other features as well.
         feature : int or str
             Number or name of the feature.
-        levels : sequence of float
+        levels : float or sequence of float
             Levels of the central intervals.
         grid_resolution : int
             How many points to predict.
@@ -118,6 +120,8 @@ class BandDisplay(Display):
         ax : matplotlib axes, optional
         """
         place = place_of(X, feature)
+        if y is not None:
+            check_consistent_length(X, y)
         x = span(column(X, place), grid_resolution)
         distribution = one_output(predictive(estimator, vary(X, {place: x}, at)), output)
         return cls.from_predictions(
@@ -135,7 +139,7 @@ class BandDisplay(Display):
         x: FloatArray,
         distribution: Any,
         *,
-        levels: Sequence[float] = (0.5, 0.9),
+        levels: float | Sequence[float] = (0.5, 0.9),
         samples: Samples | None = None,
         x_name: str = "x",
         y_name: str = "y",
@@ -145,7 +149,7 @@ class BandDisplay(Display):
         display = cls(
             x=x,
             mean=distribution.mean,
-            intervals={level: distribution.interval(level) for level in levels},
+            intervals={level: distribution.interval(level) for level in np.atleast_1d(levels).tolist()},
             samples=samples,
             x_name=x_name,
             y_name=y_name,

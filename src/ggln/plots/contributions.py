@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, legend_above, unwrap
+from ggln.plots.display import Display, FloatArray, check_place, legend_above, take, unwrap
 from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, SKY, styled
 
 Quantity = Literal["mean", "precision"]
@@ -79,8 +79,8 @@ class ContributionsDisplay(Display):
         ax: Axes | None = None,
     ) -> Self:
         """Draw the contributions to the prediction of X's first row."""
-        model, rows = unwrap(estimator, X)
-        explanation = model.explain(rows[:1])
+        model, rows = unwrap(estimator, X, "explain")
+        explanation = model.explain(take(rows, slice(0, 1)))
         return cls.from_predictions(
             explanation, quantity=quantity, output=output, max_display=max_display, ax=ax
         )
@@ -99,10 +99,11 @@ class ContributionsDisplay(Display):
         """Draw one row of what `explain` returned."""
         if quantity not in ("mean", "precision"):
             raise ValueError(f"quantity must be 'mean' or 'precision', got {quantity!r}")
-        values = getattr(explanation, quantity)[row]
+        every = getattr(explanation, quantity)
+        values = _pick(every, row, output)
         intercept = explanation.intercept if quantity == "mean" else 0.0
-        if values.ndim == 2:
-            values, intercept = values[:, output], np.broadcast_to(intercept, values.shape[1])[output]
+        if every.ndim == 3:
+            intercept = np.broadcast_to(intercept, every.shape[2])[output]
         inputs = values.size - explanation.biases
         display = cls(
             names=[*explanation.names[:inputs], "biases"],
@@ -158,10 +159,8 @@ class EffectsDisplay(Display):
 
         background : rows whose values the features are moved to; for a single row they have to be given.
         """
-        model, rows = unwrap(estimator, X)
+        model, rows = unwrap(estimator, X, "effects")
         typical = None if background is None else unwrap(estimator, background)[1]
-        if len(rows) == 1 and typical is None:
-            raise ValueError("the effects of a single row need a background: rows with other values")
         found = model.effects(rows, typical) if len(rows) == 1 else model.importance(rows, typical)
         return cls.from_predictions(found, output=output, max_display=max_display, ax=ax)
 
@@ -177,9 +176,8 @@ class EffectsDisplay(Display):
     ) -> Self:
         """Draw what `importance` returned, or one row of what `effects` returned."""
         over_rows = hasattr(effects, "inputs")
-        values, gates = (part if over_rows else part[row] for part in (effects.values, effects.gates))
-        if values.ndim == 2:
-            values, gates = values[:, output], gates[:, output]
+        parts = (part[None] if over_rows else part for part in (effects.values, effects.gates))
+        values, gates = (_pick(part, 0 if over_rows else row, output) for part in parts)
         label = (
             "mean size of the effect on the predicted mean"
             if over_rows
@@ -187,6 +185,15 @@ class EffectsDisplay(Display):
         )
         display = cls(names=effects.names, values=values, gates=gates, label=label)
         return display.plot(ax, max_display=max_display)
+
+
+def _pick(values: FloatArray, row: int, output: int) -> FloatArray:
+    """Return one row and one output of values (n, inputs) or (n, inputs, outputs)."""
+    several = values.ndim == 3
+    check_place("row", row, len(values))
+    check_place("output", output, values.shape[2] if several else 1)
+    chosen: FloatArray = values[row, :, output] if several else values[row]
+    return chosen
 
 
 def _largest(names: list[str], values: FloatArray, count: int) -> tuple[list[str], FloatArray]:

@@ -46,11 +46,28 @@ def legend_above(ax: Axes, columns: int) -> None:
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
 
 
-def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Return the last step of a pipeline and what the steps before it make of X; or both as they are."""
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or the estimator itself."""
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def unwrap(estimator: Any, X: Any, needs: str | None = None) -> tuple[Any, Any]:
+    """Return the last step of a pipeline and what the steps before it make of X; or both as they are.
+
+    needs: a method that the last step has to have.
+    """
     if isinstance(estimator, Pipeline):
-        return estimator[-1], estimator[:-1].transform(X)
+        estimator, X = estimator[-1], estimator[:-1].transform(X)
+    if needs is not None and not hasattr(estimator, needs):
+        raise ValueError(f"{type(estimator).__name__} has no method {needs}: expected a GGLNRegressor")
     return estimator, X
+
+
+def check_place(name: str, place: int, count: int) -> int:
+    """Return the number of one of so many things, or raise ValueError."""
+    if not 0 <= place < count:
+        raise ValueError(f"{name} must be from 0 to {count - 1}, got {place}")
+    return place
 
 
 def predictive(estimator: Any, X: Any) -> Any:
@@ -69,11 +86,10 @@ def predictive(estimator: Any, X: Any) -> Any:
 
 def one_output(distribution: Any, output: int) -> GaussianMixture:
     """Return the distribution of a single output."""
-    if hasattr(distribution, "marginal"):
-        chosen: GaussianMixture = distribution.marginal(output)
-        return chosen
-    single: GaussianMixture = distribution
-    return single
+    several = hasattr(distribution, "marginal")
+    check_place("output", output, distribution.means.shape[2] if several else 1)
+    chosen: GaussianMixture = distribution.marginal(output) if several else distribution
+    return chosen
 
 
 def one_target(y: Any, output: int) -> FloatArray:
@@ -83,13 +99,15 @@ def one_target(y: Any, output: int) -> FloatArray:
     return chosen
 
 
+def take(X: Any, rows: slice) -> Any:
+    """Return some rows by their places, whatever the index of a data frame says."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
 def place_of(X: Any, feature: int | str) -> int:
     """Return the number of a column, given by number or by name."""
     if not isinstance(feature, str):
-        columns = int(np.shape(X)[1])
-        if not -columns <= feature < columns:
-            raise ValueError(f"feature must be a column from 0 to {columns - 1}, got {feature}")
-        return feature % columns
+        return check_place("feature", feature, int(np.shape(X)[1]))
     names = [str(name) for name in getattr(X, "columns", [])]
     if feature not in names:
         raise ValueError(f"feature {feature!r} is not a column of X, which has {names or 'no names'}")

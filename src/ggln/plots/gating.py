@@ -6,8 +6,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from ggln.plots.display import Display, FloatArray, column, name_of, place_of, span, unwrap, vary
+from ggln.plots.display import (
+    Display,
+    FloatArray,
+    check_place,
+    column,
+    name_of,
+    place_of,
+    span,
+    take,
+    unwrap,
+    vary,
+)
 from ggln.plots.style import styled
 
 SHOWN = 3  # neurons of the experiment
@@ -140,12 +152,17 @@ class GatingDisplay(Display):
             Where the other features are held; at their medians by default.
         ax : matplotlib axes, optional
         """
-        model, rows = unwrap(estimator, X)
+        model, rows = unwrap(estimator, X, "contexts")
         first, second = (place_of(rows, feature) for feature in features)
         x, y = (span(column(rows, place), grid_resolution) for place in (first, second))
         across, up = np.meshgrid(x, y)
         grid = vary(rows, {first: across.ravel(), second: up.ravel()}, at)
+        check_is_fitted(model)
         sizes = list(model.learner_.settings.layer_sizes)
+        check_place("layer", layer, len(sizes))
+        check_place("network", network, model.learner_.settings.n_estimators)
+        if neuron is not None:
+            check_place("neuron", neuron, sizes[layer])
         start = sum(sizes[:layer])
         chosen = range(start, start + sizes[layer]) if neuron is None else [start + neuron]
         contexts = model.contexts(grid)[:, network, list(chosen)].T.reshape(-1, y.size, x.size)
@@ -183,7 +200,7 @@ def _boundaries(
     Gates on what base regressors predict are no lines there, and left out.
     """
     network, layer, neuron = which
-    gates = model.active_gates(grid[:1])
+    gates = model.active_gates(take(grid, slice(0, 1)))
     features = model.n_features_in_
     own = (gates.network == network) & (gates.layer == layer)
     own &= ~gates.normals[:, features:].any(axis=1)

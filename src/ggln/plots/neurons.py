@@ -7,9 +7,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from sklearn.utils.validation import check_is_fitted
 
+from ggln.estimators import NeuronLayer
 from ggln.plots.band import BandDisplay
-from ggln.plots.display import FloatArray, Samples, column, name_of, one_target, place_of, span, unwrap, vary
+from ggln.plots.display import (
+    FloatArray,
+    Samples,
+    check_place,
+    column,
+    name_of,
+    one_target,
+    place_of,
+    span,
+    unwrap,
+    vary,
+)
 from ggln.plots.style import BLUE, GREY, styled
 
 NORMAL_95 = 1.6449  # the band of a Gaussian that holds nine in ten
@@ -126,25 +139,26 @@ class NeuronsDisplay:
             As for `BandDisplay`.
         ax : sequence of matplotlib axes, one for each layer, optional
         """
-        model, rows = unwrap(estimator, X)
+        model, rows = unwrap(estimator, X, "neurons")
+        check_is_fitted(model)
         place = place_of(rows, feature)
         x = span(column(rows, place), grid_resolution)
         count = len(model.learner_.settings.layer_sizes)
-        shown = sorted({0, count // 2, count - 1}) if layers is None else list(layers)
-        found = model.neurons(vary(rows, {place: x}, at))
-        means = [_single(found[i].mean, output) for i in shown]
-        stds = [np.sqrt(_single(found[i].variance, output)) for i in shown]
+        shown = sorted({0, count // 2, count - 1}) if layers is None else layers
+        for layer in shown:
+            check_place("layers", layer, count)
+        found = _single(model.neurons(vary(rows, {place: x}, at)), output)
         best, scores, samples = None, None, None
         if y is not None:
             targets = one_target(y, output)
             samples = column(rows, place), targets
-            tested = model.neurons(rows)
-            losses = [_losses(tested[i], targets, output) for i in shown]
+            tested = _single(model.neurons(rows), output)
+            losses = [tested[i].nll(targets) for i in shown]
             best, scores = [int(loss.argmin()) for loss in losses], [float(loss.min()) for loss in losses]
         display = cls(
             x=x,
-            means=means,
-            stds=stds,
+            means=[found[i].mean for i in shown],
+            stds=[np.sqrt(found[i].variance) for i in shown],
             titles=[f"layer {i + 1} of {count}" for i in shown],
             best=best,
             scores=scores,
@@ -158,21 +172,16 @@ class NeuronsDisplay:
         cls, x: FloatArray, neurons: Sequence[Any], *, output: int = 0, ax: Sequence[Axes] | None = None
     ) -> Self:
         """Draw what `neurons` returned for rows at the points x, all layers of it."""
-        means = [_single(layer.mean, output) for layer in neurons]
-        stds = [np.sqrt(_single(layer.variance, output)) for layer in neurons]
+        layers = _single(neurons, output)
+        means, stds = [layer.mean for layer in layers], [np.sqrt(layer.variance) for layer in layers]
         titles = [f"layer {i + 1}" for i in range(len(means))]
         return cls(x=x, means=means, stds=stds, titles=titles).plot(ax)
 
 
-def _single(values: FloatArray, output: int) -> FloatArray:
-    """Return (n, neurons) values of one output."""
-    return values if values.ndim == 2 else values[:, :, output]
-
-
-def _losses(layer: Any, targets: FloatArray, output: int) -> FloatArray:
-    """Return each neuron's mean negative log-likelihood."""
-    mean, variance = _single(layer.mean, output), _single(layer.variance, output)
-    found: FloatArray = 0.5 * np.mean(
-        np.log(2 * np.pi * variance) + (targets[:, None] - mean) ** 2 / variance, 0
-    )
-    return found
+def _single(layers: Sequence[NeuronLayer], output: int) -> list[NeuronLayer]:
+    """Return what the neurons predict of one output."""
+    several = layers[0].mean.ndim == 3
+    check_place("output", output, layers[0].mean.shape[2] if several else 1)
+    if not several:
+        return list(layers)
+    return [NeuronLayer(layer.mean[..., output], layer.variance[..., output]) for layer in layers]
