@@ -247,7 +247,8 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
             with self._threads() as threads:
                 advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
                 course = Course(self.epochs, self.shuffle, self.anneal)
-                with self._progress("learning", learner.rows_to_learn(rows.shape[0], course)) as progress:
+                steps = learner.rows_to_learn(rows.shape[0], course)
+                with self._progress("learning", steps, learner) as progress:
                     learner.fit(rows, _columns(targets), course, threads, progress, advice)
         self._keep(learner, targets, [type(regressor).__name__ for regressor in regressors])
         return self
@@ -346,6 +347,10 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         check_is_fitted(self)
+        persistence.write(path, *self._state())
+
+    def _state(self) -> tuple[dict[str, Any], persistence.Arrays]:
+        """Return the header and the arrays of the model's file."""
         parameters = self.get_params()
         parameters["random_state"] = self.learner_.settings.seed
         names = getattr(self, "feature_names_in_", None)
@@ -363,7 +368,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
             arrays |= models
         if not isinstance(self.base_model, str):
             parameters["base_model"] = "auto"  # estimators are code; what they have learnt is in the arrays
-        persistence.write(path, header, arrays)
+        return header, arrays
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:

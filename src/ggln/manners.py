@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ggln.conversion import naming_text
 from ggln.core import constants
+from ggln.core.learner import Learner
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 
@@ -29,6 +30,8 @@ frame would give other last bits than an array. What is not finite is looked for
 COUNTS = Interval(Integral, 1, None, closed="left")
 JOBS = [None, Interval(Integral, None, -1, closed="right"), COUNTS]
 
+Observer = Callable[[str, int, Learner | None], AbstractContextManager[Callable[[int], object]]]
+
 
 class Manners:
     """What an estimator with the parameters and attributes below is given."""
@@ -40,6 +43,9 @@ class Manners:
     n_jobs: int | None
     verbose: int
     n_features_in_: int
+
+    _observer: Observer | None = None
+    """Told of every stage of learning, its steps and the learner at work: the bar of the command line."""
 
     # Checks --------------------------------------------------------------------------------------------
 
@@ -143,8 +149,14 @@ class Manners:
         return Threads(joblib.effective_n_jobs(self.n_jobs))
 
     @contextmanager
-    def _progress(self, what: str, steps: int) -> Iterator[Callable[[int], object]]:
+    def _progress(
+        self, what: str, steps: int, learner: Learner | None = None
+    ) -> Iterator[Callable[[int], object]]:
         """Give a function that is told how many steps were done, and shows them if `verbose`."""
+        if self._observer is not None:
+            with self._observer(what, steps, learner) as advance:
+                yield advance
+            return
         if not self.verbose:
             yield lambda _: None
             return

@@ -21,6 +21,7 @@ LOADABLE = {
     "GGLNRegressor": "ggln.estimators",
     "GLNClassifier": "ggln.classifiers",
     "GLCB": "ggln.bandits.glcb",
+    "TableRegressor": "ggln.tables.model",
 }
 """The classes a file may name, and where they live: nothing else is ever imported."""
 

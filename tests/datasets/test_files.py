@@ -144,3 +144,11 @@ def test_git_checksums_are_those_of_git(tmp_path: Path) -> None:
 def test_a_file_known_by_its_bytes_only(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="here is damaged or another version"):
         files.parse(registry.SARCOS_TRAIN, b"MATLAB 5.0", "here")
+
+
+def test_what_is_no_npz_is_not_taken_for_a_pickle(small: files.File, tmp_path: Path, save: Save) -> None:
+    path = save(tmp_path)
+    path.write_bytes(b"\x80\x04 neither an archive nor anything to be loaded")
+    with pytest.raises(ValueError, match="is damaged") as caught:
+        datasets.get("small", tmp_path)
+    assert "pickle" not in str(caught.value)

@@ -1,5 +1,7 @@
 """The commands of the longer experiments, on small stand-ins for networks and data."""
 
+import importlib
+
 import pytest
 from typer.testing import CliRunner
 
@@ -34,10 +36,28 @@ def test_uci(reproduce, tiny_sets):
     assert "3.76" in output
 
 
-def test_uci_says_which_set_is_unknown():
-    result = CliRunner().invoke(cli.app, ["reproduce", "uci", "--sets", "yatch"])
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("yatch", "--sets knows no 'yatch': did you mean 'yacht'?"),
+        ("yacht,,boston", "--sets lacks a name in 'yacht,,boston'"),
+        ("", "--sets lacks a name in ''"),
+    ],
+)
+def test_names_of_sets_that_are_none(names, message):
+    result = CliRunner().invoke(cli.app, ["reproduce", "uci", "--sets", names])
     assert isinstance(result.exception, ValueError)
-    assert "yatch" in str(result.exception)
+    assert message in str(result.exception)
+
+
+@pytest.mark.parametrize("command", ["uci", "hetero", "gating", "one-pass"])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(command, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    module = importlib.import_module(f"ggln.experiments.{command.replace('-', '_')}")
+    monkeypatch.setattr(module, "run", lambda *_, **__: pytest.fail("the work has begun"))
+    result = CliRunner().invoke(cli.app, ["reproduce", command, "-o", str(tmp_path / "file")])
+    assert isinstance(result.exception, NotADirectoryError)
+    assert "is a file: name a folder for the results" in str(result.exception)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

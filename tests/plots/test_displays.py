@@ -227,6 +227,16 @@ def test_losses_are_those_before_each_row_was_learnt(stream, data, monkeypatch, 
     np.testing.assert_allclose(display.running[-1], expected.mean())
 
 
+def test_rows_of_frames_are_taken_by_place(stream, data, named, monkeypatch):
+    X, y = data
+    monkeypatch.setattr("ggln.plots.prequential.CHUNK", 150)
+    shuffled = named.set_axis(np.random.default_rng(0).permutation(400) / 2, axis=0)
+    display = PrequentialDisplay.from_estimator(stream, shuffled, pd.Series(y, shuffled.index))
+    np.testing.assert_array_equal(display.losses, PrequentialDisplay.from_estimator(stream, X, y).losses)
+    in_steps = make_pipeline(StandardScaler().fit(X), stream)
+    assert SwitchingDisplay.from_estimator(in_steps, X, y).shares.shape == (400, 3)
+
+
 def test_losses_of_several_outputs(two_outputs, data):
     X, y = data
     Y = np.stack([y, -2 * y], 1)
@@ -238,7 +248,7 @@ def test_losses_of_several_outputs(two_outputs, data):
 
 def test_switching_shares_are_the_mixtures(stream, data, monkeypatch):
     X, y = data
-    monkeypatch.setattr("ggln.plots.switching.CHUNK", 150)
+    monkeypatch.setattr("ggln.plots.prequential.CHUNK", 150)
     display = SwitchingDisplay.from_estimator(stream, X, y)
     np.testing.assert_allclose(display.shares.sum(axis=1), 1.0)
     np.testing.assert_allclose(display.shares[0], np.array([8, 4, 2]) / 14)

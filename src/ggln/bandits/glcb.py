@@ -22,12 +22,13 @@ from ggln.core import constants
 from ggln.core.arm_learner import ArmLearner, Decisions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
-from ggln.estimators import RATE, GGLNRegressor
+from ggln.estimators import GGLNRegressor
+from ggln.manners import RATE
 
 FloatArray = NDArray[np.float64]
 Label = Any
 """A string or an integer; NumPy's as well."""
-EXPLORING = 3
+EXPLORING = 4
 """The stream of random numbers for exploration, beside those of `core.build`."""
 ONE = Threads(1)
 

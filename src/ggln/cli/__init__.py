@@ -3,6 +3,7 @@
 Heavy modules are imported inside the commands, so that `--help` and completion answer at once.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,20 @@ from typing import Annotated
 import typer
 
 from ggln import __version__
-from ggln.cli import bandits, classification, comparisons, datasets, reproduce
+from ggln.cli import (
+    bandits,
+    bench,
+    classification,
+    comparisons,
+    datasets,
+    explain,
+    fit,
+    options,
+    plot,
+    predict,
+    reproduce,
+    stream,
+)
 from ggln.cli.show import new_console, print_table, save
 
 app = typer.Typer(
@@ -19,8 +33,10 @@ app = typer.Typer(
     help="Gaussian Gated Linear Networks: online regression with error bars.",
 )
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
-reproduce.app.add_typer(classification.app)
-reproduce.app.add_typer(bandits.app)
+for experiment in (classification, bandits):
+    reproduce.app.add_typer(experiment.app)
+for command in (fit, predict, stream, explain, plot, bench):
+    app.add_typer(command.app)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")
 
@@ -28,10 +44,36 @@ app.add_typer(datasets.app, name="datasets")
 def run() -> None:
     """Run the command; an error is one sentence and exit code 2."""
     try:
-        app()
-    except (ValueError, OSError, MemoryError) as error:
-        print(f"ggln: {error}", file=sys.stderr)
+        code = app(prog_name="ggln", standalone_mode=False)
+    except BrokenPipeError:  # whoever reads has enough: what is left is not to be written at the exit, either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if os.environ.get("GGLN_TRACEBACK"):
+            raise
+        print(f"ggln: {sentence(error)}", file=sys.stderr)
         sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def sentence(error: Exception) -> str:
+    """Return what went wrong in one line."""
+    if isinstance(error, typer.Abort):
+        return "interrupted"
+    if hasattr(error, "format_message"):  # of click, which typer brings along under changing names
+        context = getattr(error, "ctx", None)
+        place = context.command_path if context else "ggln"
+        text = " ".join(error.format_message().split()).removesuffix(".").replace("Value error, ", "")
+        return f"{text}; `{place} --help` says more" if text else f"name a command after `{place}`"
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    text = " ".join(str(error).split())
+    if isinstance(error, ValueError | OSError | MemoryError):
+        return text or "there is not enough memory"
+    return (
+        f"this should not happen, please report it ({type(error).__name__}: {text}); "
+        "with GGLN_TRACEBACK=1 the same command shows where"
+    )
 
 
 def _version(wanted: bool) -> None:
@@ -51,13 +93,17 @@ def main(
 
 @app.command()
 def demo(
-    plot: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("ggln-demo.png"),
-    seed: Annotated[int, typer.Option(help="Seed of the split and of the networks.")] = 0,
+    picture: Annotated[Path, typer.Option("--plot", help="Where to write the picture.")] = Path(
+        "ggln-demo.png"
+    ),
+    seed: options.Seed = 0,
 ) -> None:
     """Learn a small table, compare with two baselines, and draw the predictions.
 
     Example: ggln demo --plot /tmp/demo.png
     """
+    options.check_folder(picture.parent)
+    options.check_picture(picture)
     console = new_console()
     console.print("Learning 331 patients of the diabetes data (the first time, kernels are compiled)")
     from ggln.experiments import demo as experiment
@@ -67,4 +113,4 @@ def demo(
     columns = {"rmse": ".2f", "nll": ".3f", "crps": ".2f", "coverage_90": ".0%", "seconds": ".2f"}
     names = {"coverage_90": "90 % interval covers"}
     print_table(console, "111 patients that were not learnt", columns, results["scores"], names)
-    save(console, intervals.draw(results), plot)
+    save(console, intervals.draw(results), picture)

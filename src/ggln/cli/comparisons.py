@@ -5,18 +5,17 @@ from typing import Annotated
 import typer
 
 from ggln.cli.datasets import DataDir
-from ggln.cli.reproduce import RESULTS, Output, Store, Workers, chosen, store_folder
+from ggln.cli.reproduce import RESULTS, Output, Sets, Store, Workers, chosen, store_folder
 from ggln.cli.show import keep, new_console, print_table
 
 app = typer.Typer()
 
-Sets = Annotated[str, typer.Option(help="Names of data sets, separated by commas; all by default.")]
 Splits = Annotated[int, typer.Option(min=1, help="Splits of each set; protein has five.")]
 
 
 @app.command()
 def peers(
-    sets: Sets = "",
+    sets: Sets = None,
     splits: Splits = 20,
     n_jobs: Workers = 1,
     data_dir: DataDir = None,
@@ -43,7 +42,7 @@ def peers(
 
 @app.command("one-pass")
 def one_pass(
-    sets: Sets = "",
+    sets: Sets = None,
     rows: Annotated[int | None, typer.Option(min=20, help="Rows of each set; all by default.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Orders of the rows, averaged.")] = 5,
     n_jobs: Workers = 1,
@@ -71,8 +70,11 @@ def one_pass(
 @app.command()
 def forgetting(
     sets: Annotated[
-        str, typer.Option(help="Of regions, tasks, power, kin8nm, separated by commas; all by default.")
-    ] = "",
+        str | None,
+        typer.Option(
+            help="Of regions, tasks, power, kin8nm, separated by commas; all by default.", show_default=False
+        ),
+    ] = None,
     rows: Annotated[int | None, typer.Option(min=80, help="Rows of each set; all by default.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Repetitions, averaged.")] = 5,
     n_jobs: Workers = 1,
@@ -97,7 +99,7 @@ def forgetting(
 
 @app.command()
 def ablation(
-    sets: Sets = "",
+    sets: Sets = None,
     splits: Splits = 5,
     rows: Annotated[
         int | None, typer.Option(min=20, help="Training rows of each split; all by default.")

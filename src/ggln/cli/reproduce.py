@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ggln.cli.datasets import DataDir
+from ggln.cli.options import check_folder
 from ggln.cli.show import keep, new_console, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Reproduce the paper's tables and figures, one command each.")
@@ -18,20 +19,36 @@ Store = Annotated[
     Path | None, typer.Option(help="Folder of finished jobs. By default .jobs in the output folder.")
 ]
 Workers = Annotated[int, typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.")]
-Seed = Annotated[int, typer.Option(help="Seed of samples, gates and order.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of samples, gates and order.")]
+Sets = Annotated[
+    str | None,
+    typer.Option(help="Names of data sets, separated by commas; all by default.", show_default=False),
+]
 Seeds = Annotated[int, typer.Option(min=1, help="Networks with different gates for each fit, averaged.")]
 Networks = Literal["all", "paper", "defaults"]
 RESULTS = Path("results")
 
 
 def store_folder(store: Path | None, output: Path) -> Path:
-    """Return where finished jobs are kept."""
+    """Return where finished jobs are kept; see that results can be written, before there are any."""
+    check_folder(output)
     return output / ".jobs" if store is None else store
 
 
-def chosen(names: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names that an option lists, or all there are."""
-    return tuple(name.strip() for name in names.split(",")) if names else default
+def chosen(names: str | None, default: tuple[str, ...], known: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the names that an option lists, of all known ones, or the default ones."""
+    from ggln.tables.read import suggestion
+
+    if names is None:
+        return default
+    known = known or default
+    found = tuple(name.strip() for name in names.split(","))
+    for name in found:
+        if not name:
+            raise ValueError(f"--sets lacks a name in {names!r}: write names with one comma between two")
+        if name not in known:
+            raise ValueError(f"--sets knows no {name!r}{suggestion(name, known)}")
+    return found
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -41,7 +58,7 @@ def _given(**options: Any) -> dict[str, Any]:
 
 @app.command()
 def uci(
-    sets: Annotated[str, typer.Option(help="Names of data sets, separated by commas; all by default.")] = "",
+    sets: Sets = None,
     splits: Annotated[int, typer.Option(min=1, help="Splits of each set; protein has five.")] = 20,
     seeds: Seeds = 1,
     networks: Annotated[Networks, typer.Option(help="The paper's network, the defaults, or both.")] = "all",
@@ -101,7 +118,10 @@ def sarcos(
 
 @app.command("base-models")
 def base_models(
-    sets: Annotated[str, typer.Option(help="Names of data sets, separated by commas; six by default.")] = "",
+    sets: Annotated[
+        str | None,
+        typer.Option(help="Names of data sets, separated by commas; six by default.", show_default=False),
+    ] = None,
     seeds: Seeds = 5,
     rows: Annotated[int | None, typer.Option(min=20, help="Rows of each set; all by default.")] = None,
     n_jobs: Workers = 1,
@@ -114,9 +134,10 @@ def base_models(
     Example: ggln reproduce base-models --sets boston,energy
     """
     from ggln.experiments import base_models as experiment
+    from ggln.experiments import uci as uci_experiment
     from ggln.plots import base_models as picture
 
-    names = chosen(sets, experiment.SETS)
+    names = chosen(sets, experiment.SETS, tuple(uci_experiment.PAPER))
     results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, rows)
     console = new_console()
     lines = {
@@ -142,6 +163,7 @@ def gating(
     from ggln.experiments import gating as experiment
     from ggln.plots import gating as picture
 
+    check_folder(output)
     results = experiment.run(neurons, context_dim, seed)
     console = new_console()
     lines = {
@@ -170,6 +192,7 @@ def hetero(
     from ggln.experiments import hetero as experiment
     from ggln.plots import hetero as picture
 
+    check_folder(output)
     console = new_console()
     with console.status("learning"):
         results = experiment.run(rows, seed)

@@ -100,6 +100,8 @@ def _read(file: File, data: bytes) -> Arrays:
 
 
 def _npz(data: bytes) -> Arrays:
+    if not zipfile.is_zipfile(io.BytesIO(data)):  # NumPy would take it for a pickle, and say how to load one
+        raise ValueError("it is not a whole npz file")
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, check_place, legend_above, unwrap
+from ggln.plots.display import Display, FloatArray, check_place, legend_above, take, unwrap
 from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, SKY, styled
 
 Quantity = Literal["mean", "precision"]
@@ -80,7 +80,7 @@ class ContributionsDisplay(Display):
     ) -> Self:
         """Draw the contributions to the prediction of X's first row."""
         model, rows = unwrap(estimator, X, "explain")
-        explanation = model.explain(rows[:1])
+        explanation = model.explain(take(rows, slice(0, 1)))
         return cls.from_predictions(
             explanation, quantity=quantity, output=output, max_display=max_display, ax=ax
         )

@@ -46,6 +46,11 @@ def legend_above(ax: Axes, columns: int) -> None:
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or the estimator itself."""
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
 def unwrap(estimator: Any, X: Any, needs: str | None = None) -> tuple[Any, Any]:
     """Return the last step of a pipeline and what the steps before it make of X; or both as they are.
 
@@ -92,6 +97,11 @@ def one_target(y: Any, output: int) -> FloatArray:
     values = np.asarray(y, np.float64)
     chosen: FloatArray = values if values.ndim == 1 else values[:, output]
     return chosen
+
+
+def take(X: Any, rows: slice) -> Any:
+    """Return some rows by their places, whatever the index of a data frame says."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def place_of(X: Any, feature: int | str) -> int:

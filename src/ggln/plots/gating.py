@@ -8,7 +8,18 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ggln.plots.display import Display, FloatArray, check_place, column, name_of, place_of, span, unwrap, vary
+from ggln.plots.display import (
+    Display,
+    FloatArray,
+    check_place,
+    column,
+    name_of,
+    place_of,
+    span,
+    take,
+    unwrap,
+    vary,
+)
 from ggln.plots.style import styled
 
 SHOWN = 3  # neurons of the experiment
@@ -189,7 +200,7 @@ def _boundaries(
     Gates on what base regressors predict are no lines there, and left out.
     """
     network, layer, neuron = which
-    gates = model.active_gates(grid[:1])
+    gates = model.active_gates(take(grid, slice(0, 1)))
     features = model.n_features_in_
     own = (gates.network == network) & (gates.layer == layer)
     own &= ~gates.normals[:, features:].any(axis=1)

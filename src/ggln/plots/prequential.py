@@ -1,12 +1,14 @@
 """The loss of each row's prediction before it was learnt, over time."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
 from matplotlib.axes import Axes
+from sklearn.utils.validation import check_consistent_length
 
-from ggln.plots.display import Display, FloatArray, legend_above, unwrap
+from ggln.plots.display import Display, FloatArray, legend_above, take, unwrap
 from ggln.plots.style import BLUE, ORANGE, styled
 
 Loss = Literal["nll", "squared_error", "absolute_error", "crps"]
@@ -33,6 +35,16 @@ def losses_of(y: Any, distribution: Any, loss: Loss) -> FloatArray:
         error = np.abs(targets - distribution.mean)
         found = error**2 if loss == "squared_error" else error
     return found if found.ndim == 1 else found.mean(axis=1)
+
+
+def learn_in_chunks(estimator: Any, X: Any, y: Any) -> Iterator[tuple[FloatArray, Any]]:
+    """Let a copy of the estimator learn a stream; yield targets and what was predicted before, by and by."""
+    model, rows = unwrap(estimator, X, "prequential")
+    check_consistent_length(rows, y)
+    learner, targets = copy.deepcopy(model), np.asarray(y, np.float64)
+    for start in range(0, len(targets), CHUNK):
+        part = slice(start, start + CHUNK)
+        yield targets[part], learner.prequential(take(rows, part), targets[part])
 
 
 class PrequentialDisplay(Display):
@@ -99,12 +111,7 @@ class PrequentialDisplay(Display):
         ax: Axes | None = None,
     ) -> Self:
         """Draw how a copy of the estimator, fitted or not, fares on a stream; the estimator is unchanged."""
-        model, rows = unwrap(estimator, X, "prequential")
-        learner, targets = copy.deepcopy(model), np.asarray(y, np.float64)
-        found = []
-        for start in range(0, len(targets), CHUNK):
-            part = slice(start, start + CHUNK)
-            found.append(losses_of(targets[part], learner.prequential(rows[part], targets[part]), loss))
+        found = [losses_of(*chunk, loss) for chunk in learn_in_chunks(estimator, X, y)]
         return cls(losses=np.concatenate(found), loss=loss, window=window).plot(ax)
 
     @classmethod

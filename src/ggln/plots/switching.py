@@ -1,14 +1,13 @@
 """Which layers the switching mixture believes, over time."""
 
-import copy
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, unwrap
-from ggln.plots.prequential import CHUNK
+from ggln.plots.display import Display, FloatArray, last_step
+from ggln.plots.prequential import learn_in_chunks
 from ggln.plots.style import in_order, styled
 
 
@@ -41,18 +40,14 @@ class SwitchingDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Self:
         """Draw how the shares move while a copy of the estimator, fitted or not, learns a stream."""
-        model, rows = unwrap(estimator, X, "prequential")
-        learner, targets = copy.deepcopy(model), np.asarray(y, np.float64)
         found = []
-        for start in range(0, len(targets), CHUNK):
-            part = slice(start, start + CHUNK)
-            weights = learner.prequential(rows[part], targets[part]).weights
-            if weights.ndim == 1:
+        for _, distribution in learn_in_chunks(estimator, X, y):
+            if distribution.weights.ndim == 1:
                 raise ValueError(
                     "the switching weights of this estimator do not move: it has aggregation='last', or fit "
                     "has calibrated them (folds > 0); give one that has not been fitted, or folds=0"
                 )
-            found.append(_by_layer(weights, learner.layer_sizes))
+            found.append(_by_layer(distribution.weights, last_step(estimator).layer_sizes))
         return cls(shares=np.concatenate(found)).plot(ax)
 
     @classmethod

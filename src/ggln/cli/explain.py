@@ -1,0 +1,198 @@
+"""`ggln explain`: why a model predicts what it predicts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ggln.cli import options
+from ggln.cli.show import new_console
+
+if TYPE_CHECKING:
+    from ggln.tables.model import TableRegressor
+    from ggln.tables.schema import Encoded
+
+app = typer.Typer()
+Lines = list[tuple[str, ...]]
+
+
+@app.command()
+def explain(
+    model: options.ModelFile,
+    table: options.TableFile = "-",
+    contributions: Annotated[
+        bool,
+        typer.Option(
+            "--contributions",
+            help="The terms of the weighted sum that the prediction is, instead of effects.",
+        ),
+    ] = False,
+    importance: Annotated[
+        bool, typer.Option("--importance", help="One line for each feature, over all rows, instead.")
+    ] = False,
+    rows: Annotated[int, typer.Option(min=1, help="How many rows of the table, from its beginning.")] = 10,
+    top: Annotated[
+        int, typer.Option(min=0, help="How many features of each row, the largest effects first; 0 for all.")
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="CSV file to write, instead of standard output.", show_default=False
+        ),
+    ] = None,
+    n_jobs: options.Jobs = -1,
+    form: options.Format = None,
+) -> None:
+    """Say for each row what its features do to the prediction.
+
+    An effect is how far a feature's value moves the mean, compared with its other values among the rows that
+    were learnt: through the values that enter the network, and through the gates that choose its weights.
+    A terminal gets tables to read, a pipe or a file gets CSV.
+
+    Example: ggln explain model.ggln new.csv --rows 1 --top 5
+
+    Example: ggln explain model.ggln train.csv --importance --rows 100
+    """
+    options.check_jobs(n_jobs)
+    if contributions and importance:
+        raise ValueError("--contributions and --importance exclude each other: choose one of them")
+    if output is not None:
+        options.check_writable(output, "explanation")
+    from ggln.tables.inspect import first_rows
+    from ggln.tables.read import open_table
+
+    loaded = options.load_model(model)
+    loaded.regressor.n_jobs = n_jobs
+    encoded = first_rows(loaded, open_table(table, form), rows, targets=False)
+    if not contributions and loaded.typical is None and len(encoded.rows) < 2:
+        raise ValueError(
+            f"{model} is the model of a stream and keeps no other values to compare with: explain several "
+            "rows at once with --rows, or use --contributions"
+        )
+    if importance:
+        head, lines = _importance(loaded, encoded)
+    elif contributions:
+        head, lines = _contributions(loaded, encoded)
+    else:
+        head, lines = _effects(loaded, encoded)
+    _show(head, _largest(head, lines, top), output)
+
+
+def _effects(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
+    head = ("row", "target", "prediction", "feature", "value", "effect", "through_values", "through_gates")
+    found, predictions = model.effects_of(encoded.X), _predictions(model, encoded)
+    parts = [_outputs(part, model) for part in found[1:]]
+    lines = [
+        (
+            str(number),
+            target,
+            predictions[i][k],
+            name,
+            f"{encoded.X[i, j]:.6g}",
+            *(f"{p[i, j, k]:.6g}" for p in parts),
+        )
+        for i, number in enumerate(encoded.numbers)
+        for k, target in enumerate(model.targets)
+        for j, name in enumerate(found.names)
+    ]
+    return head, lines
+
+
+def _contributions(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
+    import numpy as np
+
+    from ggln.tables.model import unnamed_rows
+
+    head = ("row", "target", "prediction", "input", "contribution", "precision")
+    with unnamed_rows():
+        found = model.regressor.explain(encoded.X)
+    mean, precision = _outputs(found.mean, model), _outputs(found.precision, model)
+    predictions, start = _predictions(model, encoded), np.atleast_1d(found.intercept)
+    lines: Lines = []
+    for i, number in enumerate(encoded.numbers):
+        for k, target in enumerate(model.targets):
+            place = (str(number), target, predictions[i][k])
+            lines.append((*place, "(intercept)", f"{start[k]:.6g}", ""))
+            lines += [
+                (*place, name, f"{mean[i, j, k]:.6g}", f"{precision[i, j, k]:.6g}")
+                for j, name in enumerate(found.names)
+            ]
+    return head, lines
+
+
+def _importance(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
+    from ggln.tables.model import unnamed_rows
+
+    head = ("target", "feature", "effect", "through_values", "through_gates")
+    with unnamed_rows():
+        found = model.regressor.importance(encoded.X, model.typical)
+    parts = [_outputs(part[None], model)[0] for part in (found.total, found.values, found.gates)]
+    lines = []
+    for k, target in enumerate(model.targets):
+        order = sorted(range(len(found.names)), key=lambda j, k=k: -parts[0][j, k])  # type: ignore[misc]
+        lines += [(target, found.names[j], *(f"{part[j, k]:.6g}" for part in parts)) for j in order]
+    return head, lines
+
+
+def _outputs(values: Any, model: "TableRegressor") -> Any:
+    """Return [n, inputs, outputs], also for a single target."""
+    return values.reshape(*values.shape[:2], len(model.targets))
+
+
+def _predictions(model: "TableRegressor", encoded: "Encoded") -> list[list[str]]:
+    from ggln.tables.online import Worker
+
+    with Worker(model.regressor, model.regressor.n_jobs) as worker:
+        return [[f"{value:.9g}" for value in row] for row in worker.moments(encoded.X).mean]
+
+
+def _largest(head: tuple[str, ...], lines: Lines, top: int) -> Lines:
+    """Return the largest `top` of each row and target, or all lines."""
+    from itertools import groupby
+
+    if not top:
+        return lines
+    size = head.index("contribution" if "contribution" in head else "effect")
+    place = [head.index(name) for name in ("row", "target") if name in head]
+    groups = (list(group) for _, group in groupby(lines, key=lambda line: [line[i] for i in place]))
+    return [
+        line for group in groups for line in sorted(group, key=lambda line: -abs(float(line[size])))[:top]
+    ]
+
+
+def _show(head: tuple[str, ...], lines: Lines, output: Path | None) -> None:
+    """Write CSV to a file or to a pipe; print tables to a terminal."""
+    import csv
+    import io
+
+    from ggln import atomic
+
+    console = new_console()
+    if output is None and console.is_terminal:
+        _tables(head, lines)
+        return
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([head, *lines])
+    if output is None:
+        print(text.getvalue(), end="")
+    else:
+        atomic.write(output, text.getvalue().encode("utf-8", "surrogateescape"))
+
+
+def _tables(head: tuple[str, ...], lines: Lines) -> None:
+    """Print a table for each row and target."""
+    from itertools import groupby
+
+    from rich.table import Table
+
+    titles = [name for name in ("row", "target", "prediction") if name in head]
+    for key, group in groupby(lines, key=lambda line: line[: len(titles)]):
+        title = ", ".join(f"{name} {value}" for name, value in zip(titles, key, strict=True))
+        table = Table(title=title, title_justify="left")
+        for name in head[len(titles) :]:
+            table.add_column(
+                name.replace("_", " "), justify="left" if name in ("feature", "input") else "right"
+            )
+        for line in group:
+            table.add_row(*line[len(titles) :])
+        new_console().print(table)

@@ -1,0 +1,151 @@
+"""Options that several commands share, and how their texts are read."""
+
+import ast
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from ggln.tables.model import TableRegressor
+
+Form = Literal["csv", "tsv", "jsonl", "parquet"]
+TextForm = Literal["csv", "tsv", "jsonl"]
+OnError = Literal["stop", "skip"]
+
+TableFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, TSV, JSON lines or Parquet, also .gz; - for standard input.",
+        show_default=False,
+    ),
+]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model from `ggln fit` or `ggln stream`.")]
+Format = Annotated[
+    Form | None,
+    typer.Option("--format", help="Format of the table, if its name does not tell.", show_default=False),
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of everything random.")]
+Jobs = Annotated[
+    int, typer.Option("--n-jobs", help="Threads; -1 for one on each core. The result is the same.")
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(help="A column to leave out. May be given several times.", show_default=False),
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--category", help="A column whose numbers are names. May be given several times.", show_default=False
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="An argument of GGLNRegressor, such as n_estimators=5. May be given several times.",
+        show_default=False,
+    ),
+]
+
+
+def names(given: list[str] | None) -> list[str]:
+    """Return the names of an option that may be given several times, or once with commas."""
+    return [name.strip() for text in given or [] for name in text.split(",") if name.strip()]
+
+
+def required(given: list[str] | None) -> list[str]:
+    """Return the targets, of which there has to be one."""
+    found = names(given)
+    if not found:
+        raise ValueError("name the column to predict with --target")
+    if len(set(found)) < len(found):
+        raise ValueError(f"--target names a column twice: {', '.join(found)}")
+    return found
+
+
+def levels(given: str) -> list[float]:
+    """Return the levels of quantiles from a text such as 0.05,0.95."""
+    try:
+        found = [float(text) for text in given.split(",")] if given.strip() else []
+    except ValueError:
+        found = [-1.0]
+    if not all(0.0 < level < 1.0 for level in found):
+        raise ValueError(f"--quantiles needs levels between 0 and 1, such as 0.05,0.95, got {given!r}")
+    return found
+
+
+def settings(given: list[str] | None) -> dict[str, Any]:
+    """Return arguments of `GGLNRegressor` from texts such as n_estimators=5."""
+    from ggln.estimators import GGLNRegressor
+    from ggln.tables.read import suggestion
+
+    known = [
+        name for name in GGLNRegressor().get_params() if name not in ("random_state", "n_jobs", "verbose")
+    ]
+    found: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set needs NAME=VALUE, such as n_estimators=5, got {text!r}")
+        if name not in known:
+            raise ValueError(f"--set knows no argument {name!r}{suggestion(name, known)}")
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value  # a word, such as sphere
+    GGLNRegressor(**found)._check_parameters()
+    return found
+
+
+def check_jobs(n_jobs: int) -> None:
+    """Refuse a number of threads that there cannot be."""
+    if n_jobs == 0 or n_jobs < -1024:
+        raise ValueError(f"--n-jobs must be at least 1, or -1 for one on each core, got {n_jobs}")
+
+
+def check_writable(path: Path, what: str) -> None:
+    """Refuse a file that could not be written, before any work is done."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file for the {what}")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder} for the {what}: create it first")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"the folder {folder} cannot be written to: name another place for the {what}")
+
+
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be written, before any work is done."""
+    if path.suffix.lower() not in PICTURES and not path.is_dir():
+        raise ValueError(f"{path} is no name of a picture: it has to end in one of {', '.join(PICTURES)}")
+    check_writable(path, "picture")
+
+
+def check_folder(path: Path) -> None:
+    """Create a folder for results, or say why it cannot be, before any work is done."""
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{path} is a file: name a folder for the results")
+    path.mkdir(parents=True, exist_ok=True)
+    if not os.access(path, os.W_OK):
+        raise PermissionError(f"the folder {path} cannot be written to: name another one for the results")
+
+
+def load_model(path: Path) -> "TableRegressor":
+    """Return the model of a file, which has to know its table."""
+    import ggln
+    from ggln.tables.model import TableRegressor
+
+    model = ggln.load(path)
+    if not isinstance(model, TableRegressor):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__} that was saved in Python and knows no table: use it "
+            "there, or make a model with `ggln fit`"
+        )
+    return model

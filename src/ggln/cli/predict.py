@@ -1,0 +1,70 @@
+"""`ggln predict`: predictions beside the columns of a table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ggln.cli import options
+
+app = typer.Typer()
+
+Quantiles = Annotated[
+    str, typer.Option(help="Quantiles to add, such as 0.05,0.5,0.95.", show_default=False, metavar="LEVELS")
+]
+OutFormat = Annotated[
+    options.Form | None,
+    typer.Option(
+        "--output-format", help="By default it follows from the output's name, or is CSV.", show_default=False
+    ),
+]
+
+
+@app.command()
+def predict(
+    model: options.ModelFile,
+    table: options.TableFile = "-",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File to write to, instead of standard output.", show_default=False
+        ),
+    ] = None,
+    quantiles: Quantiles = "",
+    on_error: Annotated[
+        options.OnError, typer.Option(help="What to do at a row that cannot be read.")
+    ] = "stop",
+    n_jobs: options.Jobs = -1,
+    form: options.Format = None,
+    output_format: OutFormat = None,
+) -> None:
+    """Append mean, standard deviation and quantiles to the columns of a table.
+
+    It works in a pipe, and its memory does not grow with the table.
+
+    Example: ggln predict model.ggln new.csv --quantiles 0.05,0.95 -o predicted.csv
+
+    Example: zcat new.csv.gz | ggln predict model.ggln | head
+    """
+    options.check_jobs(n_jobs)
+    levels = options.levels(quantiles)
+    if output is not None:
+        options.check_writable(output, "predictions")
+    from ggln.cli.progress import Terminal
+    from ggln.tables.predict import predict_table
+    from ggln.tables.read import Bad, open_table
+
+    watch = Terminal()
+
+    def report(unreadable: Sequence[Bad]) -> None:
+        for bad in unreadable:
+            if on_error == "stop":
+                raise ValueError(f"{table}, {bad}: correct it, or leave out such rows with --on-error skip")
+            watch.say(f"{bad}: left out")
+
+    loaded = options.load_model(model)
+    with open_table(table, form) as opened:
+        count = predict_table(loaded, opened, output, output_format, levels, report, n_jobs)
+    if output is not None:
+        watch.say(f"{count:,} predictions are in {output}")

@@ -1,0 +1,65 @@
+"""A model half learnt, in a file: after a crash, the same command goes on from there."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ggln import persistence
+from ggln.tables.model import TableRegressor
+
+
+class Progress(NamedTuple):
+    """How far learning has come. All of it is what JSON knows."""
+
+    done: int  # the number of the last row that was learnt, held out or left out
+    rows: int | None  # of the table, where they have been counted
+    threshold: float | None  # the greatest lot of the rows that were fitted together; None: they came first
+    held_out: dict[str, Any]
+    unreadable: int
+    unlabelled: int
+
+
+class Checkpoint:
+    """The file, and how often it is written.
+
+    path: beside the model; every: seconds, at the least; identity: of the command that it belongs to.
+    """
+
+    def __init__(self, path: Path, every: float, identity: dict[str, Any]) -> None:
+        self.path, self.every, self.identity = path, every, identity
+        self.written = time.monotonic()
+
+    def due(self) -> bool:
+        """Return whether it is time to write again."""
+        return time.monotonic() - self.written >= self.every
+
+    def write(self, model: TableRegressor, progress: Progress) -> None:
+        """Replace what was there before; a crash in between leaves that."""
+        header, arrays = model.state()
+        state = {"identity": self.identity, "progress": progress._asdict()}
+        persistence.write(self.path, {**header, "checkpoint": state}, arrays)
+        self.written = time.monotonic()
+
+    def read(self) -> tuple[TableRegressor, Progress] | None:
+        """Return what was kept, if anything was."""
+        if not self.path.exists():
+            return None
+        header, arrays = persistence.read(self.path)
+        state = header.get("checkpoint", {})
+        if state.get("identity") != self.identity:
+            other = _first_difference(state.get("identity") or {}, self.identity)
+            raise ValueError(
+                f"{self.path} belongs to a command with another {other}: run that one again to go on, or "
+                "delete the file to begin anew"
+            )
+        return TableRegressor._from_state(header, arrays), Progress(**state["progress"])
+
+    def remove(self) -> None:
+        """Forget it: the model is complete."""
+        self.path.unlink(missing_ok=True)
+
+
+def _first_difference(one: dict[str, Any], other: dict[str, Any]) -> str:
+    return next((name for name in other if one.get(name) != other[name]), "content")

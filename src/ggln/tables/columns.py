@@ -1,0 +1,182 @@
+"""How a column becomes features. A column knows all it needs to read further rows, and goes to JSON and back.
+
+Features are a function of the rows so far, never of how they were cut into pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.constants import MAX_MAGNITUDE
+from ggln.tables import cells
+
+FloatArray = NDArray[np.float64]
+Reasons = dict[int, str]
+"""Why cells cannot be read, by their place in the piece."""
+
+DAYS_OF = {"week": 7.0, "year": 365.2425}
+MISSING_LEVEL = "(missing)"
+
+
+@dataclass
+class Number:
+    """Numbers as they are. A missing one becomes `fill`, and if `indicator`, a second feature says so.
+
+    carry: `fill` follows the column: a missing value becomes the last one that was there.
+    """
+
+    name: str
+    fill: float = 0.0
+    indicator: bool = False
+    carry: bool = False
+
+    kind: ClassVar[str] = "number"
+    what: ClassVar[str] = "a number"
+
+    @staticmethod
+    def parse(text: str) -> float:
+        """Return the value of a cell, or raise ValueError."""
+        return cells.number(text)
+
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        return [self.name, *([f"{self.name} is missing"] if self.indicator else [])]
+
+    def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:
+        """Return the features [n, width] of some cells, and which of them cannot be read."""
+        values, missing, bad = self.values(column)
+        parts = [values[:, None], *([missing[:, None]] if self.indicator else [])]
+        return np.hstack(parts), bad
+
+    def values(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
+        """Return the cells' numbers [n], which of them were missing [n], and which cannot be read."""
+        try:
+            values = np.fromiter(map(self.parse, column), np.float64, len(column))
+        except (ValueError, OverflowError):
+            pass
+        else:
+            if np.abs(values, out=np.empty_like(values)).max(initial=0.0) <= MAX_MAGNITUDE:  # not with NaN
+                self._carry_on(values)
+                return values, np.zeros(len(column)), {}
+        return self._careful(column)
+
+    def _carry_on(self, values: FloatArray) -> None:
+        if self.carry and values.size:
+            self.fill = float(values[-1])
+
+    def _careful(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
+        """As `values`, cell by cell."""
+        values, missing, bad = np.zeros(len(column)), np.zeros(len(column)), {}
+        for i, text in enumerate(column):
+            if cells.is_missing(text):
+                values[i], missing[i] = self.fill, 1.0
+                continue
+            try:
+                value = self.parse(text)
+            except (ValueError, OverflowError):
+                bad[i] = f"{self.name!r} is {text!r}, which is not {self.what}"
+                continue
+            if not abs(value) <= MAX_MAGNITUDE:
+                bad[i] = f"{self.name!r} is {text!r}, which is too large"
+                continue
+            values[i] = value
+            self._carry_on(values[i : i + 1])
+        return values, missing, bad
+
+
+@dataclass
+class Boolean(Number):
+    """True is 1, false 0."""
+
+    kind: ClassVar[str] = "boolean"
+    what: ClassVar[str] = "true or false"
+
+    @staticmethod
+    def parse(text: str) -> float:
+        """Return the value of a cell, or raise ValueError."""
+        return cells.boolean(text)
+
+
+@dataclass
+class Date(Number):
+    """Days since 1970, and where in the year, in the week and, if there is a `clock`, in the day it is."""
+
+    clock: bool = False
+
+    kind: ClassVar[str] = "date"
+    what: ClassVar[str] = "a date such as 2024-01-31 or 2024-01-31T12:00:00"
+
+    @staticmethod
+    def parse(text: str) -> float:
+        """Return the value of a cell, or raise ValueError."""
+        return cells.days(text)
+
+    def cycles(self) -> dict[str, float]:
+        """Return the cycles and their lengths in days."""
+        return DAYS_OF | ({"day": 1.0} if self.clock else {})
+
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        turns = [
+            f"{self.name}, {wave} of the {cycle}" for cycle in self.cycles() for wave in ("sine", "cosine")
+        ]
+        return [*super().features(), *turns]
+
+    def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:
+        """Return the features [n, width] of some cells, and which of them cannot be read."""
+        plain, bad = super().encode(column)
+        turns = [2.0 * np.pi * (plain[:, 0] / length % 1.0) for length in self.cycles().values()]
+        return np.column_stack([plain, *(wave(turn) for turn in turns for wave in (np.sin, np.cos))]), bad
+
+
+@dataclass
+class Category:
+    """One feature for each of the `levels`, 1 where the cell holds it. For any other value all of them are 0.
+
+    room: how many levels there can be; while there are less, a new value becomes one.
+    """
+
+    name: str
+    levels: list[str] = field(default_factory=list)
+    room: int = 0
+
+    kind: ClassVar[str] = "category"
+
+    def features(self) -> list[str]:
+        """Return the names of the features; those of levels still to come have a number."""
+        known = [f"{self.name} = {level}" for level in self.levels]
+        return known + [f"{self.name} = (value {i + 1})" for i in range(len(known), self.room)]
+
+    def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:
+        """Return the features [n, width] of some cells. All of them can be read."""
+        places = {level: i for i, level in enumerate(self.levels)}
+        features = np.zeros((len(column), max(self.room, len(self.levels))))
+        for i, text in enumerate(column):
+            level = MISSING_LEVEL if cells.is_missing(text) else text
+            if level not in places and len(places) < self.room:
+                places[level] = len(self.levels)
+                self.levels.append(level)
+            place = places.get(level)
+            if place is not None:
+                features[i, place] = 1.0
+        return features, {}
+
+
+Column = Number | Category
+KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Number, Boolean, Date, Category)}
+
+
+def to_json(column: Column) -> dict[str, Any]:
+    """Return a column as what JSON knows."""
+    return {"kind": column.kind, **asdict(column)}
+
+
+def from_json(values: dict[str, Any]) -> Column:
+    """Return the column that `to_json` described."""
+    values = dict(values)
+    return KINDS[values.pop("kind")](**values)

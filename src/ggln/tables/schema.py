@@ -1,0 +1,224 @@
+"""From the columns of a table to the features of a network, decided once and remembered in the model file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.tables import cells
+from ggln.tables.columns import MISSING_LEVEL, Boolean, Category, Column, Date, Number, from_json, to_json
+from ggln.tables.read import Bad, Chunk, Row, Table
+
+FloatArray = NDArray[np.float64]
+LEVELS = 20
+"""Values of a category that get a feature of their own, the most frequent ones."""
+STREAM_LEVELS = 8
+"""The same in a stream, whose network has room for them before they come."""
+SAME = 0.5
+"""A column of texts with more different values than this share of its rows names its rows, and says
+nothing about others."""
+
+READABLE = 0.95
+"""A column with at least this share of numbers is one of numbers (or of booleans, or of dates): the rest
+cannot be read. One slip of the pen shall not turn a column of numbers into a category."""
+
+
+class Encoded(NamedTuple):
+    """Rows that could be read, as numbers."""
+
+    X: FloatArray  # [n, features]
+    Y: FloatArray  # [n, targets], NaN where one is missing
+    numbers: list[int]  # of the rows
+    rows: list[Row]
+    bad: list[Bad]
+
+
+class Notes(NamedTuple):
+    """A schema, and what there is to say about it."""
+
+    schema: Schema
+    remarks: list[str]
+
+
+@dataclass
+class Schema:
+    """Columns that are features, and columns that are targets."""
+
+    columns: list[Column]
+    targets: list[str]
+
+    def features(self) -> list[str]:
+        """Return the names of all features."""
+        return [name for column in self.columns for name in column.features()]
+
+    def owners(self) -> list[str]:
+        """Return for each feature the column that it comes from."""
+        return [column.name for column in self.columns for _ in column.features()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a model file keeps."""
+        return {"columns": [to_json(column) for column in self.columns], "targets": self.targets}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Schema:
+        """Return the schema that `to_json` described."""
+        return cls([from_json(column) for column in values["columns"]], values["targets"])
+
+    def bind(self, table: Table, targets: bool) -> Encoder:
+        """Find the columns in a table; with `targets`, those too."""
+        missing = [column.name for column in self.columns if column.name not in table.columns]
+        for name in missing:
+            table.require(name, "column")
+        places = [table.columns.index(column.name) for column in self.columns]
+        found = [table.require(name, "target column") for name in self.targets] if targets else []
+        return Encoder(self, places, found)
+
+
+@dataclass
+class Encoder:
+    """A schema at work on a table whose columns stand at these places."""
+
+    schema: Schema
+    places: list[int]
+    target_places: list[int]
+
+    def __call__(self, chunk: Chunk) -> Encoded:
+        """Return the rows of a piece as numbers, those that cannot be read apart."""
+        table = list(zip(*chunk.rows, strict=True))
+        found: list[tuple[FloatArray, dict[int, str]]] = [
+            column.encode(table[place]) if table else (np.empty((0, len(column.features()))), {})
+            for column, place in zip(self.schema.columns, self.places, strict=True)
+        ]
+        targets = [
+            target_values(name, table[place]) if table else (np.empty(0), {})
+            for name, place in zip(self.schema.targets, self.target_places, strict=False)
+        ]
+        reasons: dict[int, str] = {}
+        for _, some in (*targets[::-1], *found[::-1]):  # the first column's word counts
+            reasons |= some
+        X = np.hstack([features for features, _ in found]) if found else np.empty((len(chunk.rows), 0))
+        Y = np.stack([values for values, _ in targets], 1) if targets else np.empty((len(chunk.rows), 0))
+        bad = [Bad(chunk.numbers[i], reason) for i, reason in reasons.items()]
+        if not reasons:
+            return Encoded(X, Y, chunk.numbers, chunk.rows, chunk.bad)
+        good = [i for i in range(len(chunk.rows)) if i not in reasons]
+        numbers, rows = [chunk.numbers[i] for i in good], [chunk.rows[i] for i in good]
+        return Encoded(X[good], Y[good], numbers, rows, sorted([*chunk.bad, *bad]))
+
+
+def target_values(name: str, column: Sequence[str]) -> tuple[FloatArray, dict[int, str]]:
+    """Return the numbers of a target, NaN where it is missing, and the cells that are none."""
+    values, missing, bad = Number(name).values(column)
+    return np.where(missing == 1.0, np.nan, values), bad
+
+
+# Inference -----------------------------------------------------------------------------------------------
+
+
+def infer(
+    table: Table, rows: Sequence[Row], targets: list[str], drop: Sequence[str], categories: Sequence[str]
+) -> Notes:
+    """Decide from the first rows of a table what its columns are."""
+    names = _feature_columns(table, targets, drop, categories)
+    columns: list[Column] = []
+    remarks = []
+    for name in names:
+        place = table.columns.index(name)
+        texts = [row[place] for row in rows]
+        found = _column(name, texts, name in categories)
+        if isinstance(found, str):
+            remarks.append(found)
+        else:
+            columns.append(found)
+    for name in targets:
+        place = table.columns.index(name)
+        _check_target(table, name, [row[place] for row in rows])
+    if not columns:
+        raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
+    return Notes(Schema(columns, targets), remarks)
+
+
+def _check_target(table: Table, name: str, texts: Sequence[str]) -> None:
+    """Refuse a target that is no column of numbers."""
+    present = [text for text in texts if not cells.is_missing(text)]
+    if present and not _values(cells.number, present).size:
+        strange = next(text for text in present if not _values(cells.number, [text]).size)
+        raise ValueError(
+            f"the target {name!r} of {table.name} is no column of numbers (it has {strange!r}): name one "
+            "with --target, or write numbers instead"
+        )
+
+
+def infer_stream(
+    table: Table, row: Row, targets: list[str], drop: Sequence[str], categories: Sequence[str]
+) -> Schema:
+    """Decide from the first row alone: a stream cannot be held up.
+
+    Categories get room for levels to come; a missing value becomes the last one of its column.
+    """
+    columns: list[Column] = []
+    for name in _feature_columns(table, targets, drop, categories):
+        text = row[table.columns.index(name)]
+        if name in categories:
+            columns.append(Category(name, room=STREAM_LEVELS))
+        elif cells.is_missing(text) or _values(cells.number, [text]).size:
+            columns.append(Number(name, carry=True))
+        elif _values(cells.boolean, [text]).size:
+            columns.append(Boolean(name, carry=True))
+        elif _values(cells.days, [text]).size:
+            columns.append(Date(name, carry=True, clock=True))
+        else:
+            columns.append(Category(name, room=STREAM_LEVELS))
+    if not columns:
+        raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
+    return Schema(columns, targets)
+
+
+def _feature_columns(
+    table: Table, targets: Sequence[str], drop: Sequence[str], categories: Sequence[str]
+) -> list[str]:
+    """Return the columns that are features, having checked all names."""
+    for name in targets:
+        table.require(name, "target column")
+    for name in (*drop, *categories):
+        table.require(name)
+    return [name for name in table.columns if name not in targets and name not in drop]
+
+
+def _column(name: str, texts: Sequence[str], category: bool) -> Column | str:
+    """Return what a column is, or why it is left out."""
+    present = [text for text in texts if not cells.is_missing(text)]
+    missing = len(present) < len(texts)
+    if not present:
+        return f"column {name!r} has no value in {len(texts):,} rows and is left out"
+    for kind in () if category else (Number, Boolean, Date):
+        values = _values(kind.parse, present)
+        if values.size:
+            fill = float(np.mean(values)) if kind is Boolean else float(np.median(values))
+            if kind is Date:
+                return Date(name, fill, missing, clock=bool((values % 1.0 != 0.0).any()))
+            return kind(name, fill, missing)
+    counts = Counter(present)
+    if not category and len(counts) > max(LEVELS, SAME * len(present)):
+        return f"column {name!r} is left out: nearly every row has another text there"
+    # by how often they occur, then by name: the order of rows does not matter
+    frequent = sorted(counts, key=lambda level: (-counts[level], level))[:LEVELS]
+    return Category(name, [*frequent, *([MISSING_LEVEL] if missing else [])])
+
+
+def _values(parse: Callable[[str], float], texts: Sequence[str]) -> FloatArray:
+    """Return the values of the texts that can be read; none at all if these are too few."""
+    values, unreadable = [], 0
+    for text in texts:
+        try:
+            values.append(parse(text))
+        except (ValueError, OverflowError):
+            unreadable += 1
+            if unreadable > (1.0 - READABLE) * len(texts):
+                return np.empty(0)
+    return np.array(values)

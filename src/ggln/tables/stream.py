@@ -1,0 +1,114 @@
+"""Test, then train: every row is predicted before it is learnt, and the prediction handed over at once.
+
+As many rows as have come are taken together, since that is faster; the predictions are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.estimators import GGLNRegressor
+from ggln.tables.model import TableRegressor
+from ggln.tables.online import Moments, Worker
+from ggln.tables.predict import quantiles_of, side_by_side
+from ggln.tables.read import Bad, Chunk, Row, Table
+from ggln.tables.schema import Encoded, infer_stream
+from ggln.tables.write import Writer
+
+FloatArray = NDArray[np.float64]
+LONGEST = 256
+"""Rows that are taken together, at most. More are not faster, and the first of them would wait longer."""
+
+
+def begin(
+    table: Table,
+    row: Row,
+    targets: list[str],
+    drop: Sequence[str],
+    categories: Sequence[str],
+    settings: dict[str, Any],
+    seed: int,
+) -> TableRegressor:
+    """Return a model that has learnt nothing yet, for a stream with this first row."""
+    schema = infer_stream(table, row, targets, drop, categories)
+    return TableRegressor(GGLNRegressor(**settings, random_state=seed), schema)
+
+
+class Stream:
+    """Rows in, predictions out, and a model that learns from them.
+
+    report: told of rows that cannot be read; it raises an exception to stop the stream there. All rows before
+    the unreadable one have then been predicted and learnt.
+    """
+
+    def __init__(
+        self,
+        model: TableRegressor,
+        table: Table,
+        writer: Writer,
+        quantiles: Sequence[float],
+        report: Callable[[Bad], None],
+        n_jobs: int | None,
+    ) -> None:
+        self.model, self.writer, self.quantiles, self.report = model, writer, quantiles, report
+        self.encoder = model.schema.bind(table, targets=True)
+        self.worker = Worker(model.regressor, n_jobs)
+        self.learnt = self.predicted = self.saved = 0
+
+    def take(self, chunk: Chunk) -> None:
+        """Predict and learn some rows in their order."""
+        encoded = self.encoder(chunk)
+        known = [not np.isnan(targets).any() for targets in encoded.Y]
+        stops = [*encoded.bad, None]
+        start = 0
+        for bad in stops:
+            end = len(encoded.rows) if bad is None else int(np.searchsorted(encoded.numbers, bad.number))
+            self._answer(encoded, known, start, end)
+            start = end
+            if bad is not None:
+                self.report(bad)
+
+    def _answer(self, encoded: Encoded, known: list[bool], start: int, end: int) -> None:
+        """Answer a run of rows: those without a target are predicted only."""
+        for labelled, run in groupby(range(start, end), key=known.__getitem__):
+            places = list(run)
+            rows = slice(places[0], places[-1] + 1)
+            X, Y = encoded.X[rows], encoded.Y[rows]
+            numbers = self._learn(X, Y) if labelled else self._predict(X)
+            self.writer.write(encoded.rows[rows], numbers)
+            self.predicted += len(places)
+
+    def _learn(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        first = not hasattr(self.model.regressor, "learner_")
+        if self.quantiles:
+            joint = self.worker.prequential(X, Y)
+            mean, std = (values.reshape(len(X), -1) for values in (joint.mean, joint.std))
+            numbers = side_by_side(Moments(mean, std), quantiles_of(joint, self.quantiles))
+        else:
+            numbers = side_by_side(self.worker.prequential_moments(X, Y))
+        if first:
+            self._name_features()
+        self.learnt += len(X)
+        return numbers
+
+    def _predict(self, X: FloatArray) -> FloatArray:
+        if not hasattr(self.model.regressor, "learner_"):  # nothing is known yet
+            return np.full((len(X), (2 + len(self.quantiles)) * len(self.model.targets)), np.nan)
+        levels = quantiles_of(self.worker.distribution(X), self.quantiles) if self.quantiles else None
+        return side_by_side(self.worker.moments(X), levels)
+
+    def _name_features(self) -> None:
+        self.model.regressor.feature_names_in_ = np.array(self.model.schema.features(), dtype=object)
+
+    def save(self, path: Path) -> None:
+        """Write the model if it has learnt, with the names of the values that categories have met by now."""
+        if self.learnt > self.saved:
+            self._name_features()
+            self.model.save(path)
+            self.saved = self.learnt

@@ -1,0 +1,306 @@
+"""Learning a table of any length in bounded memory.
+
+A uniform sample of the rows is fitted together, as `GGLNRegressor.fit` does, which is most accurate; all
+other rows are then learnt once, in their order. A file is read twice for that, a pipe only once: there the
+first rows are the sample. A table that is not longer than the sample is simply fitted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.learner import Learner
+from ggln.core.threads import Threads
+from ggln.estimators import GGLNRegressor, _mixture
+from ggln.explain.effects import reference_values
+from ggln.tables.checkpoint import Checkpoint, Progress
+from ggln.tables.model import TableRegressor
+from ggln.tables.online import Worker, mean_loss
+from ggln.tables.read import STANDARD_INPUT, Bad, Chunk, Format, Table, open_table
+from ggln.tables.sample import Lots, Sample, take
+from ggln.tables.schema import Encoder, infer
+from ggln.tables.watch import Silent, Watch
+
+FloatArray = NDArray[np.float64]
+OnError = Literal["stop", "skip"]
+
+IN_MEMORY = 50_000
+"""Rows that are fitted together."""
+IN_MEMORY_CELLS = 2_000_000
+"""Cells of these rows at most: a wide table has fewer of them."""
+INFER_ROWS = 10_000
+"""Rows, at least, that decide what the columns are."""
+HELD_OUT = 5_000
+"""Rows that predictions are judged by, of all that were held out."""
+PIECE = 1024
+"""Rows that are read and learnt at a time. The result does not depend on it."""
+TYPICAL_VALUES = 20
+"""Values of each feature that the model file keeps, for explanations."""
+LOSS_ROWS = 256
+"""Rows that a running loss is averaged over."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a table is to be learnt."""
+
+    targets: list[str]
+    drop: list[str] = field(default_factory=list)
+    categories: list[str] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    in_memory: int = IN_MEMORY
+    validate: float = 0.0
+    seed: int = 0
+    on_error: OnError = "stop"
+
+
+@dataclass(frozen=True)
+class Input:
+    """Where a table comes from."""
+
+    path: str
+    form: Format | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it can be read twice."""
+        return self.path != STANDARD_INPUT and Path(self.path).is_file()
+
+    def open(self) -> Table:
+        """Open the table at its beginning."""
+        return open_table(self.path, self.form)
+
+    def identity(self, plan: Plan) -> dict[str, Any]:
+        """Return what makes a command the same command, as JSON gives it back."""
+        place: dict[str, Any] = {"table": self.path, "format": self.form}
+        if self.repeatable:
+            status = Path(self.path).stat()
+            place |= {"size of the table": status.st_size, "date of the table": status.st_mtime_ns}
+        same: dict[str, Any] = json.loads(json.dumps(place | asdict(plan)))
+        return same
+
+
+class Training:
+    """One table on its way into one model."""
+
+    def __init__(
+        self,
+        source: Input,
+        plan: Plan,
+        watch: Watch | None = None,
+        checkpoint: Checkpoint | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.source, self.plan, self.checkpoint, self.n_jobs = source, plan, checkpoint, n_jobs
+        self.watch: Watch = watch or Silent()
+        self.held_out = Sample(HELD_OUT)
+        self.done = self.unreadable = self.unlabelled = 0
+        self.threshold: float | None = None
+        self.rows: int | None = None  # of the table, where they have been counted
+        self.model: TableRegressor
+        self.encoder: Encoder
+
+    def run(self) -> TableRegressor:
+        """Learn the table, from its beginning or from where the checkpoint was; return the model."""
+        found = self.checkpoint.read() if self.checkpoint else None
+        if found is not None:
+            self.model, progress = found
+            self.done, self.rows, self.threshold, held_out, self.unreadable, self.unlabelled = progress
+            self.held_out = Sample(HELD_OUT, **held_out)
+            self.watch.say(f"Going on after row {self.done:,}, where the checkpoint was")
+            with self.source.open() as table:
+                self._stream(table, [], Lots(self.plan.seed))
+        else:
+            with self.source.open() as table:
+                self._begin(table)
+        if not hasattr(self.model.regressor, "learner_"):
+            raise ValueError(f"{self.source.path} has no row that could be learnt")
+        return self.model
+
+    # The sample ----------------------------------------------------------------------------------------
+
+    def _begin(self, table: Table) -> None:
+        lots = Lots(self.plan.seed)
+        size = min(self.plan.in_memory, max(1, IN_MEMORY_CELLS // len(table.columns)))
+        sample = self._draw(table, lots, max(size, INFER_ROWS))
+        if not sample.rows:
+            raise ValueError(f"{table.name} has no rows" + " that could be learnt" * bool(table.count))
+        plan = self.plan
+        schema, remarks = infer(table, sample.rows, plan.targets, plan.drop, plan.categories)
+        for remark in remarks:
+            self.watch.say(remark)
+        self.model = TableRegressor(GGLNRegressor(**plan.settings, random_state=plan.seed), schema)
+        self.encoder = schema.bind(table, targets=True)
+        together = self._together(sample, size)
+        chunk = take(sample.chunk(), together)
+        if chunk.rows:
+            self._fit(*self._readable(chunk))
+        if self.source.repeatable:
+            if len(chunk.rows) < len(sample.rows) or not sample.complete:
+                self._kept()
+                with self.source.open() as again:
+                    self._stream(again, [], Lots(plan.seed))
+        else:
+            self.done = chunk.numbers[-1] if chunk.rows else 0
+            self._kept()
+            self._stream(table, [take(sample.chunk(), ~together)], lots)
+
+    def _draw(self, table: Table, lots: Lots, size: int) -> Sample:
+        """Read a file to its end, keeping a sample; of a pipe, read no more rows than that."""
+        once = not self.source.repeatable
+        sample = Sample(size)
+        with self.watch.stage("reading", None) as advance:
+            for chunk in table.chunks(PIECE):
+                self._report(chunk.bad)
+                drawn = lots.of(chunk.numbers)
+                learnt = self._hold_out(chunk, drawn)
+                numbers, rows, _ = take(chunk, learnt)
+                # in a pipe, whoever comes first is in the sample
+                sample.add(np.asarray(numbers, float) if once else drawn[learnt], numbers, rows)
+                advance(len(chunk.rows), None)
+                if once and len(sample.rows) + PIECE > size:
+                    break
+        sample.prune()
+        self.rows = None if once else table.count
+        return sample
+
+    def _hold_out(self, chunk: Chunk, lots: FloatArray) -> NDArray[np.bool_]:
+        """Put aside the rows that are held out; return which are left."""
+        out = lots < self.plan.validate
+        kept = take(chunk, out)
+        self.held_out.add(lots[out], kept.numbers, kept.rows)
+        return ~out
+
+    def _together(self, sample: Sample, size: int) -> NDArray[np.bool_]:
+        """Return which rows of the sample are fitted together, and remember how to tell them in the file."""
+        lots = np.asarray(sample.lots)
+        if size == 0:
+            return np.zeros(lots.size, bool)
+        threshold = np.sort(lots)[min(size, lots.size) - 1]
+        if self.source.repeatable:
+            self.threshold = float(threshold)
+        which: NDArray[np.bool_] = lots <= threshold
+        return which
+
+    def _fit(self, X: FloatArray, Y: FloatArray) -> None:
+        """Fit the rows of the sample together."""
+        if not len(X):
+            return
+        regressor = self.model.regressor
+        regressor.n_jobs = self.n_jobs
+        regressor._observer = self._observer(X[:LOSS_ROWS], Y[:LOSS_ROWS])
+        regressor.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
+        regressor.n_jobs = regressor._observer = None  # neither belongs to the model
+        self.model.typical = reference_values(X, TYPICAL_VALUES)
+        self._name_features()
+
+    def _observer(self, X: FloatArray, Y: FloatArray) -> Any:
+        """Return what draws the bar of `fit`: its loss is that of a few rows, looked at from time to time."""
+
+        @contextmanager
+        def stage(what: str, steps: int, learner: Learner | None) -> Iterator[Callable[[int], object]]:
+            def step(rows: int) -> None:
+                loss = None
+                if learner is not None and self.watch.loss_due():
+                    joint = _mixture([learner.predictions(X, Threads(1))], Y.shape[1])
+                    loss = mean_loss(joint, Y)
+                advance(rows, loss)
+
+            with self.watch.stage(what, steps, "models" if learner is None else "rows") as advance:
+                yield step
+
+        return stage
+
+    def _name_features(self) -> None:
+        self.model.regressor.feature_names_in_ = np.array(self.model.schema.features(), dtype=object)
+
+    # The rest ------------------------------------------------------------------------------------------
+
+    def _stream(self, table: Table, ahead: Sequence[Chunk], lots: Lots) -> None:
+        """Learn all rows after `done` that were not fitted together, once and in their order.
+
+        ahead: rows that were read already, with none among them that are held out.
+        """
+        self.encoder = self.model.schema.bind(table, targets=True)
+        left = None if self.rows is None else self.rows - self.done
+        with (
+            Worker(self.model.regressor, self.n_jobs) as worker,
+            self.watch.stage("learning", left) as advance,
+        ):
+            fresh = ((chunk, self._wanted(chunk, lots)) for chunk in table.chunks(PIECE))
+            for chunk, wanted in itertools.chain(((chunk, chunk) for chunk in ahead), fresh):
+                loss = self._learn(worker, *self._readable(wanted))
+                if chunk.numbers and chunk.numbers[-1] > self.done:
+                    advance(chunk.numbers[-1] - self.done, loss)
+                    self.done = chunk.numbers[-1]
+                    if self.checkpoint and self.checkpoint.due():
+                        self._kept()
+
+    def _wanted(self, chunk: Chunk, lots: Lots) -> Chunk:
+        """Return the rows of a piece that are to be learnt now."""
+        drawn = lots.of(chunk.numbers)
+        new = np.asarray(chunk.numbers, int) > self.done
+        if self.source.repeatable:  # unreadable lines and rows to hold out were met at the first reading
+            new &= drawn >= self.plan.validate
+            return take(chunk, new & (drawn > self.threshold) if self.threshold is not None else new)
+        self._report([bad for bad in chunk.bad if bad.number > self.done])
+        later = take(chunk, new)
+        return take(later, self._hold_out(later, drawn[new]))
+
+    def _learn(self, worker: Worker, X: FloatArray, Y: FloatArray) -> float | None:
+        """Learn rows; return the loss of some of them before they were learnt, if it is asked for."""
+        if not len(X):
+            return None
+        loss, judged = None, 0
+        if hasattr(worker.regressor, "learner_") and self.watch.loss_due():
+            judged = min(LOSS_ROWS, len(X))
+            loss = mean_loss(worker.prequential(X[:judged], Y[:judged]), Y[:judged])
+        if judged < len(X):
+            worker.learn(X[judged:], Y[judged:])
+        self._name_features()
+        return loss
+
+    def _readable(self, chunk: Chunk) -> tuple[FloatArray, FloatArray]:
+        """Return the rows of a piece that can be learnt, as numbers."""
+        encoded = self.encoder(chunk)
+        self._report(encoded.bad)
+        known = ~np.isnan(encoded.Y).any(axis=1)
+        self.unlabelled += int((~known).sum())
+        return encoded.X[known], encoded.Y[known]
+
+    def _report(self, bad: Sequence[Bad]) -> None:
+        """Stop at a row that cannot be read, or say so and go on."""
+        for row in bad:
+            if self.plan.on_error == "stop":
+                raise ValueError(
+                    f"{self.source.path}, {row}: correct it, or leave out such rows with --on-error skip"
+                )
+            self.watch.say(f"{row}: left out")
+            self.unreadable += 1
+
+    # The end -------------------------------------------------------------------------------------------
+
+    def _kept(self) -> None:
+        """Write the checkpoint, if there is to be one."""
+        if self.checkpoint and hasattr(self.model.regressor, "learner_"):
+            held_out = {
+                name: getattr(self.held_out, name) for name in ("lots", "numbers", "rows", "complete")
+            }
+            state = (self.done, self.rows, self.threshold, held_out, self.unreadable, self.unlabelled)
+            self.checkpoint.write(self.model, Progress(*state))
+
+    def held_out_rows(self) -> tuple[FloatArray, FloatArray]:
+        """Return the rows that were held out and can be read, X [n, d] and Y [n, D]."""
+        self.held_out.prune()
+        encoded = self.encoder(self.held_out.chunk())
+        known = ~np.isnan(encoded.Y).any(axis=1)
+        return encoded.X[known], encoded.Y[known]

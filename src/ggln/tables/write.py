@@ -1,0 +1,139 @@
+"""Writing tables piece by piece: the columns that came, and predictions beside them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.tables import cells
+from ggln.tables.read import EXTENSIONS, Format, Row
+
+FloatArray = NDArray[np.float64]
+JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+JSON_WORDS = {"true": True, "false": False}
+
+
+class Writer(Protocol):
+    """Takes rows, and for each the numbers that are appended to it."""
+
+    def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
+        """Append rows; numbers: [n, columns added], NaN for an empty cell."""
+
+
+def shown(value: float) -> str:
+    """Return a number as text, with the nine digits that single precision has."""
+    return "" if value != value else f"{value:.9g}"
+
+
+class Separated:
+    """CSV or TSV."""
+
+    def __init__(self, file: TextIO, header: Sequence[str], delimiter: str) -> None:
+        self.writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        self.file = file
+        self.writer.writerow(header)
+
+    def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
+        """Write rows and hand them over at once."""
+        added = numbers.tolist()
+        self.writer.writerows([*row, *map(shown, more)] for row, more in zip(rows, added, strict=True))
+        self.file.flush()
+
+
+class JsonLines:
+    """An object in each line. What reads as a number in JSON is one."""
+
+    def __init__(self, file: TextIO, header: Sequence[str]) -> None:
+        self.file, self.header = file, list(header)
+
+    def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
+        """Write rows and hand them over at once."""
+        for row, more in zip(rows, numbers.tolist(), strict=True):
+            values = [*map(_json_value, row), *(None if value != value else value for value in more)]
+            self.file.write(json.dumps(dict(zip(self.header, values, strict=True))) + "\n")
+        self.file.flush()
+
+
+def _json_value(text: str) -> Any:
+    if text in JSON_WORDS:
+        return JSON_WORDS[text]
+    return None if text == "" else json.loads(text) if JSON_NUMBER.fullmatch(text) else text
+
+
+class Parquet:
+    """Parquet, in groups of rows. Columns of numbers are numbers, all others are texts."""
+
+    def __init__(self, path: Path, header: Sequence[str], numeric: Sequence[str]) -> None:
+        import pyarrow
+        from pyarrow import parquet
+
+        kinds = [pyarrow.float64() if name in numeric else pyarrow.string() for name in header]
+        self.schema = pyarrow.schema(list(zip(header, kinds, strict=True)))
+        self.file = parquet.ParquetWriter(path, self.schema)
+        self.numeric = [name in numeric for name in header]
+
+    def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
+        """Write rows as a group."""
+        import pyarrow
+
+        texts = list(zip(*rows, strict=True)) or [()] * (len(self.numeric) - numbers.shape[1])
+        columns: list[list[Any]] = [
+            [None if cells.is_missing(text) else float(text) if number else text for text in column]
+            for column, number in zip(texts, self.numeric, strict=False)
+        ]
+        columns += [[None if value != value else value for value in column] for column in numbers.T.tolist()]
+        arrays = [
+            pyarrow.array(column, kind) for column, kind in zip(columns, self.schema.types, strict=True)
+        ]
+        self.file.write_table(pyarrow.table(arrays, schema=self.schema))
+
+
+@contextmanager
+def open_writer(
+    path: Path | None, form: Format | None, header: Sequence[str], numeric: Sequence[str]
+) -> Iterator[Writer]:
+    """Give a writer to a file, which appears when it is complete, or without a path to standard output.
+
+    form: follows from the file's name if it is None, and is CSV otherwise; numeric: the columns of numbers.
+    """
+    form = form or EXTENSIONS.get(path.suffix.lower() if path else "", "csv")
+    twice = [name for i, name in enumerate(header) if name in header[:i]]
+    if twice:
+        raise ValueError(f"the table has a column {twice[0]!r} already: rename it, predictions go there")
+    if path is None:
+        if form == "parquet":
+            raise ValueError("Parquet cannot be written to standard output: name a file with -o")
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
+        yield _text_writer(sys.stdout, form, header)
+        return
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        if form == "parquet":
+            writer = Parquet(unfinished, header, numeric)
+            yield writer
+            writer.file.close()
+        else:
+            with unfinished.open("x", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                yield _text_writer(file, form, header)
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def _text_writer(file: TextIO, form: Format, header: Sequence[str]) -> Writer:
+    return (
+        JsonLines(file, header)
+        if form == "jsonl"
+        else Separated(file, header, "\t" if form == "tsv" else ",")
+    )

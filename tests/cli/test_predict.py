@@ -1,0 +1,111 @@
+import csv
+import io
+import json
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ggln as package
+
+
+@pytest.fixture
+def model(ggln, sales, quick):
+    assert ggln("fit", sales(), "--target", "price", *quick)[0] == 0
+    return "model.ggln"
+
+
+def test_predictions_stand_beside_the_columns(ggln, model, sales, tmp_path):
+    code, output, _ = ggln("predict", model, "sales.csv", "--quantiles", "0.05,0.95")
+    assert code == 0
+    frame = pd.read_csv(io.StringIO(output))
+    given = pd.read_csv(tmp_path / "sales.csv")
+    added = ["price_mean", "price_std", "price_q0.05", "price_q0.95"]
+    assert list(frame.columns) == [*given.columns, *added]
+    assert frame[given.columns].equals(given)
+    distribution = package.load(tmp_path / model).predict_dist(given)
+    expected = np.column_stack([distribution.mean, distribution.std, *distribution.quantile([0.05, 0.95])])
+    assert np.allclose(frame[added], expected, rtol=1e-5)
+
+
+def test_a_pipe_gives_what_a_file_gives(ggln, model, tmp_path):
+    _, output, _ = ggln("predict", model, "sales.csv")
+    code, piped, _ = ggln("predict", model, stdin=(tmp_path / "sales.csv").read_text())
+    assert code == 0
+    assert piped == output
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_formats_of_the_output(form, ggln, model, tmp_path):
+    code, output, said = ggln("predict", model, "sales.csv", "-o", f"out.{form}")
+    assert (code, output) == (0, "")
+    assert "120 predictions are in" in said
+    read = {
+        "csv": pd.read_csv,
+        "tsv": lambda path: pd.read_csv(path, sep="\t"),
+        "jsonl": lambda path: pd.DataFrame([json.loads(line) for line in path.read_text().splitlines()]),
+        "parquet": pd.read_parquet,
+    }[form]
+    frame, given = read(tmp_path / f"out.{form}"), pd.read_csv(tmp_path / "sales.csv")
+    assert np.allclose(frame["area"], given["area"])
+    assert list(frame["city"]) == list(given["city"])
+    assert np.allclose(frame["price_mean"], package.load(tmp_path / model).predict(given))
+    assert {path.name for path in tmp_path.glob(".*")} == set()  # nothing unfinished is left
+
+
+def test_memory_does_not_grow_with_the_table(ggln, model, sales):
+    peaks = []
+    for rows in (3_000, 30_000):
+        sales(rows, f"{rows}.csv")
+        tracemalloc.start()
+        assert ggln("predict", model, f"{rows}.csv", "-o", "out.csv")[0] == 0
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
+
+
+def test_a_closed_pipe_is_no_error(model, sales, tmp_path):
+    sales(5000, "many.csv")
+    script = f"{sys.executable} -c 'from ggln.cli import run; run()' predict {model} many.csv | head -n 2"
+    result = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout.count("\n") == 2
+    assert result.stderr == ""
+
+
+def test_unreadable_rows(ggln, model, tmp_path):
+    (tmp_path / "new.csv").write_text("city,area,age\nRome,50,3\nRome,big,4\nOslo,60,?\nParis,70,2\n")
+    code, _, said = ggln("predict", model, "new.csv")
+    assert code == 2
+    assert "new.csv, row 2: 'area' is 'big', which is not a number" in said
+    code, output, said = ggln("predict", model, "new.csv", "--on-error", "skip")
+    assert code == 0
+    assert len(list(csv.reader(io.StringIO(output)))) == 4
+    assert "row 2: 'area' is 'big', which is not a number: left out" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.ggln", "sales.csv"], "there is no model file"),
+        (["sales.csv", "sales.csv"], "is not a ggln model file"),
+        (["python.ggln", "sales.csv"], "saved in Python"),
+        (["model.ggln", "other.csv"], "no column 'age'"),
+        (["model.ggln", "taken.csv"], "has a column 'price_mean' already"),
+        (["model.ggln", "sales.csv", "--quantiles", "5"], "levels between 0 and 1"),
+        (["model.ggln", "sales.csv", "--quantiles", "a"], "levels between 0 and 1"),
+        (["model.ggln", "sales.csv", "--output-format", "parquet"], "name a file with -o"),
+        (["model.ggln", "header.csv"], "has no rows"),
+    ],
+)
+def test_errors(arguments, message, ggln, model, quick, tmp_path):
+    plain = package.GGLNRegressor(layer_sizes=(4, 4), n_estimators=1, epochs=1, folds=0, random_state=0)
+    plain.fit([[0.0], [1.0]], [0.0, 1.0]).save(tmp_path / "python.ggln")
+    (tmp_path / "other.csv").write_text("area,city\n1,Rome\n")
+    (tmp_path / "header.csv").write_text("area,city,age\n")
+    (tmp_path / "taken.csv").write_text("area,city,age,price_mean\n1,Rome,3,4\n")
+    code, _, said = ggln("predict", *arguments)
+    assert code == 2
+    assert message in said

@@ -1,0 +1,103 @@
+"""What the shell sees: completion, help, errors that nobody foresaw."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ggln import cli
+
+COMMAND = [sys.executable, "-c", "from ggln.cli import run; run()"]
+
+
+def complete(words):
+    """What bash is offered for the last of the words."""
+    count = len(words.split()) - (not words.endswith(" "))
+    request = {"_GGLN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    result = subprocess.run(COMMAND, env=os.environ | request, capture_output=True, text=True, check=False)
+    return result.stdout.split()
+
+
+def test_commands_options_and_values_are_completed():
+    assert complete("ggln st") == ["stream"]
+    assert {"fit", "predict", "explain", "plot", "demo", "bench", "reproduce"} <= set(complete("ggln "))
+    assert "--target" in complete("ggln fit --ta")
+    assert complete("ggln plot --kind cal") == ["calibration"]
+
+
+def test_the_script_for_completion_is_shown():
+    shell = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    result = subprocess.run(
+        [*COMMAND, "--show-completion", "bash"],
+        env=os.environ | shell,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "_GGLN_COMPLETE" in result.stdout
+
+
+def commands(group, path=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+def test_every_command_has_an_example():
+    import typer
+
+    for path, command in commands(typer.main.get_command(cli.app)):
+        assert f"Example: ggln {' '.join(path)}" in command.help or (
+            f"ggln {' '.join(path)}" in command.help.partition("Example:")[2]
+        ), path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["demmo"], "No such command 'demmo'. Did you mean 'demo'?; `ggln --help` says more"),
+        (["fit", "--nope"], "No such option: --nope"),
+        (["fit", "t.csv", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["plot", "m", "t", "--kind", "bnd"], "'bnd' is not one of 'calibration'"),
+        (["predict"], "MODEL"),
+    ],
+)
+def test_wrong_words_are_one_line_and_exit_code_2(arguments, said, ggln):
+    code, output, line = ggln(*arguments)
+    assert (code, output) == (2, "")
+    assert line.startswith("ggln: ")
+    assert line.count("\n") == 1
+    assert said in line
+
+
+def test_without_a_command_there_is_help(ggln):
+    code, output, line = ggln()
+    assert code == 2
+    assert "Usage" in output
+    assert line == "ggln: name a command after `ggln`\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(13, "Permission denied", "m.ggln"), "m.ggln: Permission denied"),
+        (ValueError("two\nlines"), "two lines"),
+        (MemoryError(), "there is not enough memory"),
+        (KeyError("x"), "this should not happen, please report it (KeyError: 'x')"),
+    ],
+)
+def test_every_error_is_one_line(error, said, monkeypatch, capsys):
+    def fail(**_):
+        raise error
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as stopped:
+        cli.run()
+    assert stopped.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"ggln: {said}")
+    assert printed.count("\n") == 1

@@ -1,0 +1,98 @@
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import ggln as package
+
+
+def wait_for(condition, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_each_row_is_answered_before_the_next_one_comes(ggln, start, sales, quick, tmp_path):
+    lines = (tmp_path / sales(40)).read_text().splitlines()
+    process = start("stream", "--target", "price", "--model", "live.ggln", "--save-every", "0.2", *quick)
+    process.stdin.write(lines[0] + "\n")
+    answers = []
+    for line in lines[1:21]:
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        if not answers:
+            assert process.stdout.readline() == "area,city,age,price,price_mean,price_std\n"
+        answers.append(process.stdout.readline())
+        assert answers[-1].startswith(line + ",")
+    # a row without a target is predicted, and not learnt; one that cannot be read is reported and skipped
+    process.stdin.write("50,Rome,3,\nhuge,Rome,4,5\n60,Oslo,5,300\n")
+    process.stdin.flush()
+    assert process.stdout.readline().startswith("50,Rome,3,,")
+    assert process.stdout.readline().startswith("60,Oslo,5,300,")
+    wait_for((tmp_path / "live.ggln").exists)  # saved while nothing comes
+    process.send_signal(signal.SIGTERM)
+    said = process.stderr.read()
+    assert process.wait() == 0
+    assert "row 22: 'area' is 'huge', which is not a number: left out" in said
+    assert "Predicted 22 rows and learnt 21; the model is in live.ggln" in said
+    assert package.load(tmp_path / "live.ggln").regressor.learner_.rows == 21
+
+    # the same rows at once, in two runs: the same answers, bit for bit, and a run that goes on
+    _, output, _ = ggln("stream", "-t", "price", "-m", "other.ggln", *quick, stdin=joined(lines[:15]))
+    rest = [lines[0], *lines[15:21], "60,Oslo", lines[21]]
+    code, more, said = ggln("stream", "-m", "other.ggln", "--on-error", "stop", stdin=joined(rest))
+    assert [f"{line}\n" for line in [*output.splitlines()[1:], *more.splitlines()[1:]]] == answers
+    assert code == 2
+    assert "standard input, row 7: it has 2 cells, not 4" in said
+    assert package.load(tmp_path / "other.ggln").regressor.learner_.rows == 20  # nothing learnt is lost
+
+
+def joined(lines):
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_stream_goes_on_with_a_fitted_model(ggln, sales, quick, tmp_path):
+    assert ggln("fit", sales(), "--target", "price", *quick)[0] == 0
+    rows = package.load(tmp_path / "model.ggln").regressor.learner_.rows
+    given = (tmp_path / "sales.csv").read_text()
+    options = ["--model", "model.ggln", "--quantiles", "0.5", "--output-format", "jsonl"]
+    code, output, said = ggln("stream", *options, stdin=given)
+    assert code == 0, said
+    assert output.count('"price_q0.5"') == 120
+    assert package.load(tmp_path / "model.ggln").regressor.learner_.rows == 2 * rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "prise"], "no target column 'prise'"),
+        ([], "name the column to predict with --target"),
+        (["--model", "model.ggln", "--target", "age"], "predicts price, not age"),
+        (["--model", "model.ggln", "--drop", "age"], "gone on with as it is"),
+        (["--target", "price", "--quantiles", "0"], "levels between 0 and 1"),
+        (["--target", "price", "--format", "parquet"], "--format"),
+    ],
+)
+def test_errors(arguments, message, ggln, sales, quick, tmp_path):
+    assert ggln("fit", sales(20), "--target", "price", *quick)[0] == 0
+    code, _, said = ggln("stream", *arguments, stdin=(tmp_path / "sales.csv").read_text())
+    assert code == 2
+    assert message in said
+
+
+def test_streams_without_rows(ggln):
+    assert ggln("stream", "--target", "y") == (
+        2,
+        "",
+        "ggln: standard input is empty: a table needs a line of column names and rows below it\n",
+    )
+    assert ggln("stream", "--target", "y", stdin="x,y\n") == (2, "", "ggln: standard input has no rows\n")
+
+
+def test_answers_are_better_than_the_mean(ggln, sales, quick, tmp_path):
+    _, output, _ = ggln("stream", "--target", "price", *quick, stdin=(tmp_path / sales(600)).read_text())
+    answers = np.array([line.split(",")[2:] for line in output.splitlines()[1:]], float)
+    late = answers[300:]
+    assert np.mean((late[:, 2] - late[:, 1]) ** 2) < 0.3 * late[:, 1].var()
