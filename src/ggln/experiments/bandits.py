@@ -4,6 +4,7 @@ A job is one policy with one setting in some episodes of one task: a block of th
 play all in lock-step, and a single one for ours. What a seed's episode is depends on the seed alone.
 """
 
+import json
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
 from ggln.experiments import bandit_tasks as tasks
 from ggln.experiments import jobs
-from ggln.experiments.bandit_policies import batch, competitors
+from ggln.experiments.bandit_policies import batch, competitors, constants
 from ggln.experiments.extras import require, version
 from ggln.experiments.record import Results, machine
 
@@ -137,7 +138,7 @@ class Found(NamedTuple):
 
     rewards: dict[int, float]  # by seed
     regret: dict[int, list[float]]
-    seconds: float
+    microseconds: list[float]  # for a decision, job by job
     steps: int
 
 
@@ -150,13 +151,13 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
         name = next((name for name, task in known.items() if task == arguments["task"]), None)
         if name is None or arguments["steps"] != steps or policy not in (*FRAME, *POLICIES):
             continue
-        current = jobs.Job(follow, {"setting": settings(policy, tasks.TASKS[name].binary)}).identity
-        if arguments["setting"] != current["arguments"]["setting"]:
+        current = settings(policy, tasks.TASKS[name].binary)
+        if arguments["setting"] != json.loads(json.dumps(current)):
             continue
-        own = found[name].setdefault(policy, Found({}, {}, 0.0, result["steps"]))
+        own = found[name].setdefault(policy, Found({}, {}, [], result["steps"]))
         own.rewards.update(zip(arguments["seeds"], result["rewards"], strict=True))
         own.regret.update(zip(arguments["seeds"], result["regret"], strict=True))
-        found[name][policy] = own._replace(seconds=own.seconds + result["seconds"])
+        own.microseconds.append(1e6 * result["seconds"] / (len(arguments["seeds"]) * result["steps"]))
     return {name: policies for name, policies in found.items() if policies}
 
 
@@ -168,7 +169,7 @@ def summary(store: Path, steps: int | None = None) -> Results:
         "experiment": "bandits",
         "steps": steps,
         "machine": machine(),
-        "settings": {policy: settings(policy, False) for policy in (OURS, PAPERS)},
+        "competitors": constants.all_of_them(),
         "tasks": {name: _task(name, policies, published=steps is None) for name, policies in found.items()},
     }
     if neural:
@@ -196,6 +197,7 @@ def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
     kept = np.linspace(0, length - 1, min(POINTS, length)).round().astype(int) + 1
     return {
         "bandit": task._asdict(),
+        "settings": {policy: settings(policy, task.binary) for policy in (OURS, PAPERS) if policy in lines},
         "steps": length,
         "seeds_ranked": common,
         "policies": lines,
@@ -206,12 +208,11 @@ def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
 
 def _line(own: Found) -> Results:
     rewards, curves = np.array(list(own.rewards.values())), np.array(list(own.regret.values()))
-    decisions = own.steps * len(rewards)
     return {
         "reward": rewards.mean(),
         "error": _error(rewards),
         "seeds": len(rewards),
-        "microseconds": 1e6 * own.seconds / decisions,
+        "microseconds": np.median(own.microseconds),  # the first job of a worker may compile kernels
         "regret": curves.mean(axis=0),
         "regret_error": _error(curves),
     }
