@@ -20,6 +20,7 @@ def main() -> None:
         console.print(name, results[name])
     for name, measure in (
         ("one row at a time, 3 layers of 32", speed.one_by_one),
+        ("a decision over 8 arms", speed.deciding),
         ("memory", footprint.memory),
         ("start-up", footprint.start_up),
     ):

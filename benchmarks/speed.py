@@ -8,7 +8,8 @@ import numpy as np
 
 from benchmarks import baseline
 from benchmarks.workloads import clustered, weights_per_row
-from ggln import GGLNRegressor
+from ggln import GGLNRegressor, presets
+from ggln.bandits import GLCB
 
 WIDE = (256,) * 12
 ROWS, FEATURES, EPOCHS = 600, 13, 40
@@ -94,3 +95,19 @@ def one_by_one() -> dict[str, Any]:
         "predict_one, us": predict,
         "predict_one beyond its kernel, us": predict - predict_kernel,
     }
+
+
+def deciding() -> dict[str, Any]:
+    """Latency of a bandit's decision over eight arms, and of learning it, with the paper's networks and ours.
+
+    The policies are past their warm-up and know all arms: a decision then asks all networks.
+    """
+    X, y = clustered(1200, 21)
+    found = {}
+    for name, preset in (("[1000, 100, 1]", presets.PAPER_BANDITS), ("defaults", {})):
+        policy = GLCB(n_arms=8, **preset, random_state=0).partial_fit(X, np.arange(1200) % 8, y)
+        policy.update(X[0], policy.select(X[0]), y[0])
+        select = median_microseconds(lambda i, own=policy: own.select(X[i % 1200]), 2000)
+        update = median_microseconds(lambda i, own=policy: own.update(X[i % 1200], i % 8, y[i % 1200]), 2000)
+        found |= {f"select, {name}, us": select, f"update, {name}, us": update}
+    return found

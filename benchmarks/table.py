@@ -17,6 +17,8 @@ def markdown(results: Results) -> str:
         results["start-up"],
     )
 
+    decisions = results["a decision over 8 arms"]
+
     def series(values: dict[int, Results], name: str, form: str) -> str:
         return " / ".join(format(value[name], form) for value in values.values())
 
@@ -35,6 +37,12 @@ def markdown(results: Results) -> str:
         ),
         ("`learn_one`, 3 layers of 32, median", "40 us", f"{rows['learn_one, us']:.0f} us"),
         ("`predict_one`", "25 us", f"{rows['predict_one, us']:.0f} us"),
+        (
+            "a bandit's decision over 8 arms, [1000, 100, 1] / default networks, median",
+            "2 ms",
+            " / ".join(f"{1e-3 * decisions[f'select, {n}, us']:.2f}" for n in ("[1000, 100, 1]", "defaults"))
+            + " ms",
+        ),
         ("memory grown over touched rows, 12 x 256, s = 10", "1.5", f"{memory['grown / touched rows']:.2f}"),
         (
             "memory grown from 10,000 to 1,000,000 rows",

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.base import clone
 
 import ggln
 from ggln.bandits import GLCB
-from ggln.core import constants
+from ggln.core import constants, memory
 from ggln.core.arms import Arms
 
 TINY = {"layer_sizes": (6, 3), "context_dim": 2, "random_state": 0}
@@ -169,6 +170,14 @@ def test_exploration_fades(tiny, log):
     assert (chosen[200:] == 1).sum() < (chosen[:200] == 1).sum()
 
 
+def test_threads_may_decide_side_by_side(tiny, log):
+    contexts, rewards = log()
+    policy = tiny(exploration="ucb").partial_fit(contexts, [0, 1, 2] * 50, rewards[:, 0])
+    alone = [policy.select(context) for context in contexts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(policy.select, contexts)) == alone
+
+
 # Reproducibility -------------------------------------------------------------------------------------------
 
 
@@ -258,6 +267,7 @@ def test_errors_are_clear_and_change_nothing(rows, tiny, log, tmp_path):
     wrong = [
         (r"arm must be one of \[0, 1, 2\], got 7; add_arm adds one", policy.update, (x, 7, 1.0)),
         ("arm must be one of", policy.update, (x, "0", 1.0)),
+        ("arm must be one of", policy.update, (x, [0, 1], 1.0)),
         ("arm must be one of", policy.remove_arm, (3,)),
         ("reward contains NaN", policy.update, (x, 0, np.nan)),
         ("reward contains infinity", policy.update, (x, 0, np.inf)),
@@ -284,6 +294,18 @@ def test_errors_are_clear_and_change_nothing(rows, tiny, log, tmp_path):
     assert state(policy, tmp_path) == before
 
 
+def test_a_log_that_does_not_fit_into_memory_is_refused_whole(tiny, log, monkeypatch, tmp_path):
+    contexts, rewards = log()
+    policy = tiny(layer_sizes=(64, 64), context_dim=10)
+    play(policy, contexts[:10], rewards[:10])
+    before = state(policy, tmp_path)
+    monkeypatch.setattr(memory, "available", lambda: 10**6)
+    monkeypatch.setattr(memory, "UNASKED", 10**6)
+    with pytest.raises(MemoryError, match="smaller context_dim"):
+        policy.partial_fit(contexts, [0, 1, 2] * 50, rewards[:, 0])
+    assert state(policy, tmp_path) == before
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -300,7 +322,7 @@ def test_errors_are_clear_and_change_nothing(rows, tiny, log, tmp_path):
         ({"pseudo_count": "leverage", "reward": "ctree"}, "which only Gaussian rewards have"),
         ({"reward_range": (1, 0)}, r"reward_range must be \(low, high\)"),
         ({"reward_range": (0, np.nan)}, "reward_range"),
-        ({"reward": "bernoulli", "reward_range": (0, 1)}, "reward_range must be None"),
+        ({"reward": "bernoulli", "reward_range": (0, 2)}, "reward_range must be None"),
         ({"gating": "tree"}, "gating"),
         ({"layer_sizes": ()}, "layer_sizes"),
         ({"min_variance": 1e3}, "min_variance must be below max_variance"),

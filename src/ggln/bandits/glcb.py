@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,56 +15,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ggln import persistence
-from ggln.bandits import logs
+from ggln.bandits import logs, networks
 from ggln.bandits.exploration import COUNTS, RULES
 from ggln.bandits.offpolicy import PolicyValues, policy_values
 from ggln.core import constants
 from ggln.core.arm_learner import ArmLearner, Decisions
-from ggln.core.build import Settings, bernoulli_settings
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.estimators import RATE, GGLNRegressor
 
 FloatArray = NDArray[np.float64]
-Label = Hashable
-OF_NETWORKS = (
-    "layer_sizes",
-    "context_dim",
-    "n_estimators",
-    "gating",
-    "gating_bias",
-    "base_model",
-    "base_variance",
-    "bias_range",
-    "bias_variance",
-    "learning_rate",
-    "step",
-    "projection",
-    "barrier",
-    "weight_range",
-    "min_variance",
-    "max_variance",
-    "aggregation",
-    "standardize",
-    "n_jobs",
-)
-"""Parameters that mean what they mean to `GGLNRegressor`."""
-SHARED = (
-    "layer_sizes",
-    "context_dim",
-    "n_estimators",
-    "gating",
-    "gating_bias",
-    "learning_rate",
-    "step",
-    "weight_range",
-    "aggregation",
-    "standardize",
-    "seed",
-)
-"""Settings that Bernoulli networks have, too."""
-GAUSSIAN, BERNOULLI = (3e-2, (0.0, 1e3)), (1e-1, (-200.0, 200.0))
-"""Learning rate and range of the weights."""
+Label = Any
+"""A string or an integer; NumPy's as well."""
 EXPLORING = 3
 """The stream of random numbers for exploration, beside those of `core.build`."""
 ONE = Threads(1)
@@ -86,16 +48,15 @@ class GLCB(BaseEstimator):
     reward : {"gaussian", "bernoulli", "ctree"}
         What rewards are: any numbers; 0 or 1, and numbers in between; or numbers in `reward_range`, cut into
         2**depth bins, with a tree of Bernoulli variables over them that can have any shape of distribution.
-    exploration : {"ucb", "thompson", "bonus", "greedy"}
-        How arms are tried of which little is known: by an upper confidence bound on their mean reward, by a
-        draw from its posterior, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not at all.
+    exploration : {"thompson", "ucb", "bonus", "greedy"}
+        How arms are tried of which little is known: by a draw from the posterior of their mean reward, by an
+        upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
     exploration_weight : float
         Factor on the posterior's deviation, or on the bonus.
-    pseudo_count : {"auto", "leverage", "mean", "soft_min"}
-        What N is: the rows that the joint regression of base_model="linear" has seen in the context's
-        direction; the mean over all neurons of how often the arm was played in their active context, as in
-        the paper; or the soft minimum (mean (1 + N_k)^-1/2)^-2 - 1 of these. "auto" takes the leverage
-        where there is one, and else the mean.
+    pseudo_count : {"soft_min", "mean", "leverage"}
+        What N is. With N_k how often the arm was played in the active context of neuron k: the soft minimum
+        (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of decisions that the joint
+        regression of base_model="linear" has seen in the context's direction.
     reward_range : (float, float) or None
         Rewards from this range are mapped to [0, 1]; None standardises them, by the first 1024 decisions.
         `exploration_weight` is in these units. With reward="ctree", None is (0, 1).
@@ -141,14 +102,14 @@ class GLCB(BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **{name: GGLNRegressor._parameter_constraints[name] for name in OF_NETWORKS},
+        **{name: GGLNRegressor._parameter_constraints[name] for name in networks.PARAMETERS},
         "n_arms": [Interval(Integral, 1, None, closed="left"), None],
         "arms": ["array-like", None],
         "reward": [StrOptions({"gaussian", "bernoulli", "ctree"})],
         "depth": [Interval(Integral, 1, 8, closed="both")],
         "exploration": [StrOptions(set(RULES))],
         "exploration_weight": [Interval(Real, 0, 1e9, closed="both")],
-        "pseudo_count": [StrOptions({"auto", *COUNTS})],
+        "pseudo_count": [StrOptions(set(COUNTS))],
         "reward_range": ["array-like", None],
         "gating": [StrOptions({"sphere", "axis", "mixed"})],
         "base_model": [StrOptions({"none", "feature", "blr", "linear"})],
@@ -164,9 +125,9 @@ class GLCB(BaseEstimator):
         n_arms: int | None = None,
         arms: Sequence[Label] | None = None,
         reward: str = "gaussian",
-        exploration: str = "ucb",
-        exploration_weight: float = 0.1,
-        pseudo_count: str = "auto",
+        exploration: str = "thompson",
+        exploration_weight: float = 0.3,
+        pseudo_count: str = "soft_min",
         reward_range: tuple[float, float] | None = None,
         depth: int = 3,
         layer_sizes: Sequence[int] = (32, 32, 32),
@@ -177,7 +138,7 @@ class GLCB(BaseEstimator):
         base_model: str = "linear",
         base_variance: float | None = 100.0,
         bias_range: float = 5.0,
-        bias_variance: float = 100.0,
+        bias_variance: float = 10.0,
         learning_rate: float | None = None,
         step: str = "capped",
         projection: str = "clip",
@@ -237,7 +198,7 @@ class GLCB(BaseEstimator):
             return self.arms_[int(self._random.integers(len(self.arms_)))]
         learner = self._learner
         forecast = learner.forecast(row)
-        counts = np.where(learner.plays[:, None] > 0, COUNTS[self._pseudo_count()](forecast), 0.0)
+        counts = np.where(learner.plays[:, None] > 0, COUNTS[self.pseudo_count](forecast), 0.0)
         unknown = np.flatnonzero(counts[:, 0] <= 0.0)
         if unknown.size:
             return self.arms_[int(self._random.choice(unknown))]
@@ -352,7 +313,7 @@ class GLCB(BaseEstimator):
         self._begin()
         if arm is None:
             arm = next(number for number in range(len(self.arms_) + 1) if number not in self.arms_)
-        labels = _labels([*self.arms_, arm])
+        labels = logs.labels([*self.arms_, arm])
         if self._learner is not None:
             self._learner.add()
         self.arms_ = labels
@@ -408,15 +369,18 @@ class GLCB(BaseEstimator):
         self._validate_params()
         if (self.n_arms is None) == (self.arms is None):
             raise ValueError("give either n_arms or arms: how many there are, or their names")
-        labels = _labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
-        self._network(0)._check_parameters()
-        if self._pseudo_count() == "leverage" and not self._has_regression():
+        labels = logs.labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
+        networks.regressor(self.get_params(), 0)._check_parameters()
+        if self.pseudo_count == "leverage" and (self.reward, self.base_model) != ("gaussian", "linear"):
             raise ValueError(
                 'pseudo_count="leverage" reads the regression of base_model="linear", which only Gaussian '
                 f"rewards have, got base_model={self.base_model!r} and reward={self.reward!r}"
             )
-        if self.reward == "bernoulli" and self.reward_range is not None:
-            raise ValueError('reward_range must be None with reward="bernoulli", whose rewards are 0 or 1')
+        if self.reward == "bernoulli" and self._range() != (0.0, 1.0):
+            raise ValueError(
+                'reward_range must be None or (0, 1) with reward="bernoulli", whose rewards are 0 or 1, '
+                f"got {self.reward_range!r}"
+            )
         self._range()
         if isinstance(self.random_state, Integral):
             self._seed = int(self.random_state)
@@ -426,34 +390,14 @@ class GLCB(BaseEstimator):
         self._learner = None
         self.arms_ = labels
 
-    def _has_regression(self) -> bool:
-        return self.reward == "gaussian" and self.base_model == "linear"
-
-    def _pseudo_count(self) -> str:
-        if self.pseudo_count != "auto":
-            return self.pseudo_count
-        return "leverage" if self._has_regression() else "mean"
-
     def _range(self) -> tuple[float, float] | None:
         """Return what is mapped to [0, 1], None if rewards are to be standardised."""
         if self.reward_range is not None:
             return logs.check_range(self.reward_range)
         return None if self.reward == "gaussian" else (0.0, 1.0)
 
-    def _network(self, seed: int) -> GGLNRegressor:
-        """Return a regressor with the settings of an arm's networks."""
-        values = {name: getattr(self, name) for name in OF_NETWORKS}
-        rate, span = GAUSSIAN if self.reward == "gaussian" else BERNOULLI
-        values["learning_rate"] = rate if self.learning_rate is None else self.learning_rate
-        values["weight_range"] = span if self.weight_range is None else self.weight_range
-        return GGLNRegressor(**values, folds=0, anneal=False, random_state=seed)
-
     def _new_learner(self, features: int) -> ArmLearner:
-        settings: Settings = self._network(self._seed)._settings((0, features), np.empty(0), 0)
-        if self.reward != "gaussian":
-            outputs = 1 if self.reward == "bernoulli" else 2**self.depth - 1
-            shared = {name: getattr(settings, name) for name in SHARED}
-            settings = bernoulli_settings(**shared, features=features, outputs=outputs)
+        settings = networks.settings(self.get_params(), features, self._seed)
         return ArmLearner(settings, len(self.arms_), self._range())
 
     def _keep(self, learner: ArmLearner) -> None:
@@ -480,9 +424,10 @@ class GLCB(BaseEstimator):
 
     def _number(self, arm: Label) -> int:
         """Return the position of an arm."""
-        for number, label in enumerate(self.arms_):
-            if label == arm:
-                return number
+        if np.ndim(arm) == 0:  # an array would not be equal or unequal to a name
+            for number, label in enumerate(self.arms_):
+                if label == arm:
+                    return number
         raise ValueError(f"arm must be one of {self.arms_}, got {arm!r}; add_arm adds one")
 
     def _rewards(self, name: str, rewards: ArrayLike, count: int) -> FloatArray:
@@ -491,17 +436,3 @@ class GLCB(BaseEstimator):
         if self.reward != "gaussian":
             logs.refuse_outside(paid, *(self._range() or (0.0, 1.0)), self.reward)
         return paid
-
-
-def _labels(labels: list[Any]) -> list[Label]:
-    """Return the names of arms as they are kept, checked."""
-    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    for label in plain:
-        if not isinstance(label, str | int) or isinstance(label, bool):
-            raise ValueError(f"arms must be strings or integers, got {label!r}")
-    if not plain:
-        raise ValueError("arms must name at least one arm, got none")
-    twice = sorted({repr(label) for label in plain if plain.count(label) > 1})
-    if twice:
-        raise ValueError(f"arms must differ from each other, got {', '.join(twice)} twice")
-    return plain

@@ -81,3 +81,17 @@ def refuse_outside(rewards: FloatArray, low: float, high: float, kind: str) -> N
             f"with reward={kind!r}, rewards must be in [{low:g}, {high:g}], got {rewards[outside][0]:g}; "
             'the policy is unchanged. reward="gaussian" takes any number'
         )
+
+
+def labels(names: list[Any]) -> list[str | int]:
+    """Return the names of arms as they are kept, checked."""
+    plain = [label.item() if isinstance(label, np.generic) else label for label in names]
+    for label in plain:
+        if not isinstance(label, str | int) or isinstance(label, bool):
+            raise ValueError(f"arms must be strings or integers, got {label!r}")
+    if not plain:
+        raise ValueError("arms must name at least one arm, got none")
+    twice = sorted({repr(label) for label in plain if plain.count(label) > 1})
+    if twice:
+        raise ValueError(f"arms must differ from each other, got {', '.join(twice)} twice")
+    return plain

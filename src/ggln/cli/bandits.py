@@ -75,3 +75,31 @@ def bandit_rewards(
     title = "Cumulative reward of LinFullPost, rewards clipped at a percentile and at 100 less it"
     print_table(console, title, *experiment.table(results), {})
     keep(console, results, output, "bandit-rewards", picture.draw)
+
+
+@app.command("bandit-ablation")
+def bandit_ablation(
+    tasks: Annotated[
+        str, typer.Option(help="Names of bandits, separated by commas; financial,jester,wheel by default.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit, by seeds from 1000 on.")] = 10,
+    steps: Steps = None,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """What each ingredient of GLCB() is worth: one of them changed, in the same episodes, beside LinFullPost.
+
+    Example: ggln reproduce bandit-ablation --tasks wheel --seeds 3 --n-jobs -1
+    """
+    from ggln.experiments import bandit_ablation as experiment
+    from ggln.experiments.bandit_tasks import CONTINUOUS
+    from ggln.plots import bandit_ablation as picture
+
+    names = chosen(tasks, CONTINUOUS)
+    results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, steps)
+    console = new_console()
+    title = "Cumulative reward, and what it is over LinFullPost's in the same episodes"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "bandit-ablation", picture.draw)

@@ -98,6 +98,7 @@ class ArmLearner:
     def learn(self, decisions: Decisions, threads: Threads) -> None:
         """Learn decisions in their order. It makes no difference how they are cut into calls."""
         start, rows = 0, decisions.arms.size
+        self.arms.require(rows)
         while start < rows:
             stop = min(start + constants.BLOCK_ROWS, rows)
             if self.warming:

@@ -5,6 +5,7 @@ What differs are the weights, and how often each row of weights was visited: vis
 the row's first slot, so that an arm's pseudo-count is read where inference looks up the row anyway.
 """
 
+import threading
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -117,15 +118,24 @@ class Arms:
         self._kernels = Specialized()
 
     def _room(self, rows: int) -> tuple[Slots, Slots, Columns, Work]:
-        """Return contexts, slots, columns and buffers for so many rows; those of single rows are kept."""
-        if rows in self._scratch:
-            return self._scratch[rows]
+        """Return contexts, slots, columns and buffers for so many rows.
+
+        Those of single rows are kept, for each thread its own: threads may decide side by side.
+        """
+        thread = threading.get_ident()
+        if rows == 1 and thread in self._scratch:
+            return self._scratch[thread]
         shape = self.group, rows
         found, slots = np.empty(shape, constants.SLOT), np.empty(shape, constants.SLOT)
         room = found, slots, np.arange(rows), self.table.new_work(rows)
         if rows == 1:
-            self._scratch[rows] = room
+            self._scratch[thread] = room
         return room
+
+    def require(self, rows: int) -> None:
+        """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
+        visited = min(rows, self.arms * self.table.index.shape[1])
+        self.table.require_slots(self.table.used + visited * (self.table.slots_per_visit // self.arms))
 
     # Learning ------------------------------------------------------------------------------------------
 

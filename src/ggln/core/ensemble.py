@@ -130,9 +130,9 @@ class Ensemble:
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
         visited = min(rows, self.index.shape[1])
-        self._require(self.used + visited * self.slots_per_visit)
+        self.require_slots(self.used + visited * self.slots_per_visit)
 
-    def _require(self, slots: int) -> None:
+    def require_slots(self, slots: int) -> None:
         """Raise MemoryError if a pool of so many slots needs more memory than there is."""
         numbers = slots * constants.LANES - self.pool.size
         dimension = self.gates.codes.shape[1]
@@ -183,7 +183,7 @@ class Ensemble:
         for some, first in found:
             self.used = int(claim_rows(self.index, some, first, self.shape, self.used))
         try:
-            self._require(self.used)
+            self.require_slots(self.used)
             self.reserve(self.used)
         except MemoryError:
             self.index[self.index >= before] = 0

@@ -21,7 +21,7 @@ class JointRegression:
     def posterior(self) -> tuple[FloatArray, FloatArray, float]:
         """Return the coefficients' mean [d + 1, D] and precision [d + 1, d + 1], and the noise's variance."""
         precision = BLR_PRIOR_PRECISION * np.eye(self.X.shape[1]) + self.X.T @ self.X
-        mean = np.linalg.solve(precision, self.X.T @ self.Y)
+        mean = np.linalg.solve(precision, self.X.T @ self.Y).astype(np.float64)
         residuals = np.sum((self.Y - self.X @ mean) ** 2) + BLR_PRIOR_PRECISION * np.sum(mean**2)
         rows, outputs = self.Y.shape
         variance = (JOINT_PRIOR_ROWS + residuals / outputs) / (JOINT_PRIOR_ROWS + rows)
@@ -31,7 +31,8 @@ class JointRegression:
         """Return mean [D] and variance of the posterior predictive distribution at z [d]."""
         x = np.append(z, 1.0)
         mean, precision, noise = self.posterior()
-        return x @ mean, noise * (1.0 + min(x @ np.linalg.solve(precision, x), 1 / self.least))
+        told = float(x @ np.linalg.solve(precision, x))
+        return x @ mean, noise * (1.0 + min(told, 1 / self.least))
 
     def learn(self, z: FloatArray, y: FloatArray) -> None:
         """Add a row."""

@@ -1,0 +1,68 @@
+"""From the parameters of a policy to the settings of its arms' networks."""
+
+from typing import Any
+
+import numpy as np
+
+from ggln.core.build import Settings, bernoulli_settings
+from ggln.estimators import GGLNRegressor
+
+PARAMETERS = (
+    "layer_sizes",
+    "context_dim",
+    "n_estimators",
+    "gating",
+    "gating_bias",
+    "base_model",
+    "base_variance",
+    "bias_range",
+    "bias_variance",
+    "learning_rate",
+    "step",
+    "projection",
+    "barrier",
+    "weight_range",
+    "min_variance",
+    "max_variance",
+    "aggregation",
+    "standardize",
+    "n_jobs",
+)
+"""Parameters that mean what they mean to `GGLNRegressor`."""
+SHARED = (
+    "layer_sizes",
+    "context_dim",
+    "n_estimators",
+    "gating",
+    "gating_bias",
+    "learning_rate",
+    "step",
+    "weight_range",
+    "aggregation",
+    "standardize",
+    "seed",
+)
+"""Settings that Bernoulli networks have, too."""
+GAUSSIAN, BERNOULLI = (3e-2, (0.0, 1e3)), (1e-1, (-200.0, 200.0))
+"""Learning rate and range of the weights."""
+LEAST = 0.01
+"""Probabilities are kept this far from 0 and 1: an arm is never written off for good by its first rewards."""
+
+
+def regressor(parameters: dict[str, Any], seed: int) -> GGLNRegressor:
+    """Return a regressor with the settings of an arm's networks: it checks them, and knows what they mean."""
+    values = {name: parameters[name] for name in PARAMETERS}
+    rate, span = GAUSSIAN if parameters["reward"] == "gaussian" else BERNOULLI
+    values["learning_rate"] = rate if values["learning_rate"] is None else values["learning_rate"]
+    values["weight_range"] = span if values["weight_range"] is None else values["weight_range"]
+    return GGLNRegressor(**values, folds=0, anneal=False, random_state=seed)
+
+
+def settings(parameters: dict[str, Any], features: int, seed: int) -> Settings:
+    """Return the settings of one arm's networks for contexts of so many features."""
+    gaussian: Settings = regressor(parameters, seed)._settings((0, features), np.empty(0), 0)
+    if parameters["reward"] == "gaussian":
+        return gaussian
+    outputs = 1 if parameters["reward"] == "bernoulli" else 2 ** parameters["depth"] - 1
+    shared = {name: getattr(gaussian, name) for name in SHARED}
+    return bernoulli_settings(**shared, features=features, outputs=outputs, min_probability=LEAST)
