@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("page", ["bandits.md"])
+@pytest.mark.parametrize("page", ["bandits.md", "bandit-environments.md"])
 def test_code_of_a_page_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     assert blocks
