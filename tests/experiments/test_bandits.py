@@ -1,4 +1,5 @@
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -80,10 +81,14 @@ def test_more_seeds_and_other_settings(small, tmp_path):
 
 
 def test_ranks_are_over_seeds_that_all_have():
-    ranks, common = bandits._ranks({"a": {0: 1.0, 1: 5.0, 2: 9.0}, "b": {1: 4.0, 2: 10.0}})
-    assert common == 2
-    assert ranks == {"a": 1.5, "b": 1.5}
+    few = {"a": {0: 1.0, 1: 5.0}, "b": {1: 4.0, 2: 10.0}}
+    assert bandits._ranks(few) == ({"a": 1.0, "b": 2.0}, 1)
+    many = {
+        name: dict.fromkeys(range(first, first + 12), float(first)) for name, first in (("c", 0), ("d", 1))
+    }
+    assert bandits._ranks(few | many) == ({"c": 2.0, "d": 1.0}, 11)
     assert bandits._ranks({"a": {0: 1.0}, "b": {1: 1.0}}) == ({}, 0)
+    assert bandits._ranks({}) == ({}, 0)
 
 
 def found_results(tmp_path):
@@ -167,6 +172,12 @@ def test_what_is_not_installed_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ValueError, match=r"needs jax.*pip install ggln\[peers\]"):
         bandits.run(["wheel"], ["NeuralGreedy"], 1, tmp_path)
+
+
+def test_jax_is_imported_by_those_alone_who_need_it():
+    code = "import sys, ggln.bandits.simulate, ggln.experiments.bandits; print('jax' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize("name", bandit_tasks.TASKS)

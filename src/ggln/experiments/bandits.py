@@ -33,6 +33,8 @@ PUBLISHED_AS = {False: "G-GLN", True: "B-GLN"}
 VERSION = "1"
 POINTS = 50
 """Steps at which regret is kept, equally far apart, the last step among them."""
+LEAST_RANKED = 10
+"""Seeds that a policy needs for a rank."""
 
 
 def settings(policy: str, binary: bool) -> dict[str, Any] | None:
@@ -174,10 +176,17 @@ def summary(store: Path, steps: int | None = None) -> Results:
     }
     if neural:
         results["machine"] |= version("jax") | version("optax")
-    ranked = [results["tasks"][name]["policies"] for name in tasks.CONTINUOUS if name in results["tasks"]]
-    everywhere = [p for p in POLICIES if ranked and all("rank" in own.get(p, {}) for own in ranked)]
-    results["mean_rank"] = {p: float(np.mean([own[p]["rank"] for own in ranked])) for p in everywhere}
+    results["mean_rank"] = _mean_ranks(results["tasks"])
     return results
+
+
+def _mean_ranks(found: Results) -> dict[str, float]:
+    """Return the mean of the ranks in the three tasks of Table 2, of policies that have one in each."""
+    if not set(tasks.CONTINUOUS) <= found.keys():
+        return {}
+    lines = [found[name]["policies"] for name in tasks.CONTINUOUS]
+    everywhere = [policy for policy in POLICIES if all("rank" in own.get(policy, {}) for own in lines)]
+    return {policy: float(np.mean([own[policy]["rank"] for own in lines])) for policy in everywhere}
 
 
 def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
@@ -225,11 +234,14 @@ def _error(values: FloatArray) -> Any:
 
 
 def _ranks(rewards: dict[str, dict[int, float]]) -> tuple[dict[str, float], int]:
-    """Return the mean rank of each policy over the seeds that all of them have, and how many those are."""
-    if not rewards:
-        return {}, 0
-    common = sorted(set.intersection(*(set(own) for own in rewards.values())))
+    """Return the mean rank of each policy over the seeds that all of them have, and how many those are.
+
+    A policy with fewer than `LEAST_RANKED` seeds has no rank, if others have more.
+    """
+    least = min(LEAST_RANKED, max(map(len, rewards.values()), default=0))
+    ranked = {policy: own for policy, own in rewards.items() if len(own) >= least}
+    common = sorted(set.intersection(*(set(own) for own in ranked.values()))) if ranked else []
     if not common:
         return {}, 0
-    table = np.array([[own[seed] for seed in common] for own in rewards.values()])
-    return dict(zip(rewards, simulate.ranks(table).mean(axis=1).tolist(), strict=True)), len(common)
+    table = np.array([[own[seed] for seed in common] for own in ranked.values()])
+    return dict(zip(ranked, simulate.ranks(table).mean(axis=1).tolist(), strict=True)), len(common)
