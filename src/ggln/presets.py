@@ -73,7 +73,7 @@ PAPER_BANDITS: Preset = {
     "learning_rate": 3e-3,
     "step": "ogd",
     "projection": "clip",
-    "min_variance": 1e-2,
+    "min_variance": 0.1,
     "aggregation": "last",
 }
 """Table 3, arguments of `ggln.bandits.GLCB`: one network for each action, rewards in [0, 1]."""

@@ -4,7 +4,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from ggln.plots.dots import label_ticks
 from ggln.plots.style import BLUE, GREY, ORANGE
+
+DIFFERENCES = (-2000, -500, -200, -100, 0, 100, 200, 500)
 
 
 def draw(results: dict[str, Any]) -> Figure:
@@ -26,7 +29,8 @@ def draw(results: dict[str, Any]) -> Figure:
                 markersize=5 if label == "defaults" else 3.5,
                 linestyle="",
             )
-        axes.set_xscale("symlog", linthresh=100)
+        axes.set_xscale("symlog", linthresh=200)
+        label_ticks(axes, DIFFERENCES)
         axes.set_title(name)
         axes.set_xlabel("reward less LinFullPost's\n(right: better)")
     panels[0].set_yticks(range(len(labels)), labels)
