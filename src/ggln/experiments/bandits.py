@@ -230,7 +230,7 @@ def _line(own: Found) -> Results:
 def _error(values: FloatArray) -> Any:
     """Return the standard error over the first axis; 0 for a single value."""
     count = len(values)
-    return values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.zeros(values.shape[1:])
+    return values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else 0.0 * values[0]
 
 
 def _ranks(rewards: dict[str, dict[int, float]]) -> tuple[dict[str, float], int]:
