@@ -1,4 +1,5 @@
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -79,21 +80,31 @@ def test_more_seeds_and_other_settings(small, tmp_path):
     assert "LinFullPost" in changed
 
 
+def test_a_single_seed_has_no_error(tmp_path):
+    results = record.plain(bandits.run(["wheel"], ["LinFullPost"], 1, tmp_path, steps=30))
+    own = results["tasks"]["wheel"]["policies"]["LinFullPost"]
+    assert own["error"] == max(own["regret_error"]) == 0.0
+
+
 def test_ranks_are_over_seeds_that_all_have():
-    ranks, common = bandits._ranks({"a": {0: 1.0, 1: 5.0, 2: 9.0}, "b": {1: 4.0, 2: 10.0}})
-    assert common == 2
-    assert ranks == {"a": 1.5, "b": 1.5}
+    few = {"a": {0: 1.0, 1: 5.0}, "b": {1: 4.0, 2: 10.0}}
+    assert bandits._ranks(few) == ({"a": 1.0, "b": 2.0}, 1)
+    many = {
+        name: dict.fromkeys(range(first, first + 12), float(first)) for name, first in (("c", 0), ("d", 1))
+    }
+    assert bandits._ranks(few | many) == ({"c": 2.0, "d": 1.0}, 11)
     assert bandits._ranks({"a": {0: 1.0}, "b": {1: 1.0}}) == ({}, 0)
+    assert bandits._ranks({}) == ({}, 0)
 
 
 def found_results(tmp_path):
     """Return results as JSON gives them back, of full length, so that the paper's stand beside them."""
-    for name in bandit_tasks.CONTINUOUS:
+    for task in bandit_tasks.TASKS.values():
         for shift, policy in enumerate(("oracle", "uniform", bandits.OURS, "LinFullPost")):
             arguments = {
-                "task": bandit_tasks.TASKS[name]._asdict(),
+                "task": task._asdict(),
                 "policy": policy,
-                "setting": bandits.settings(policy, False),
+                "setting": bandits.settings(policy, task.binary),
                 "seeds": [0, 1],
                 "steps": None,
             }
@@ -117,7 +128,9 @@ def test_tables_and_picture(tmp_path):
     assert (own["paper"], own["paper_error"]) == (4386, 11)
     assert own["error"] == pytest.approx(5.0)
     assert own["microseconds"] == pytest.approx(100.0)
-    title, columns, rows = bandit_tables.tables(results)[2]
+    tables = bandit_tables.tables(results)
+    assert len(tables) == len(bandit_tasks.TASKS)
+    title, columns, rows = tables[2]
     assert title.startswith("wheel (delta 0.5, clipped at percentile 20)")
     assert rows["LinFullPost"]["of paper"] == f"{4002 / 4491:.1%}"
     assert all(row.keys() == columns.keys() for row in rows.values())
@@ -167,6 +180,12 @@ def test_what_is_not_installed_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ValueError, match=r"needs jax.*pip install ggln\[peers\]"):
         bandits.run(["wheel"], ["NeuralGreedy"], 1, tmp_path)
+
+
+def test_jax_is_imported_by_those_alone_who_need_it():
+    code = "import sys, ggln.bandits.simulate, ggln.experiments.bandits; print('jax' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize("name", bandit_tasks.TASKS)

@@ -218,7 +218,10 @@ class Classes:
         self, X: ArrayLike, y: ArrayLike, n_arms: int | None = None, steps: int | None = None
     ) -> None:
         self.table = Table(X, "X")
-        self.y = np.asarray(y, np.intp)
+        classes = np.asarray(y)
+        if classes.dtype.kind not in "biu":
+            raise ValueError(f"y must be classes counted from 0, got {classes.dtype}: number them first")
+        self.y = classes.astype(np.intp)
         if self.y.shape != (len(self.table),):
             raise ValueError(f"y must have a class for each of the {len(self.table)} rows of X")
         self.n_arms = int(self.y.max()) + 1 if n_arms is None else n_arms

@@ -23,8 +23,9 @@ def tables(results: Results) -> list[tuple[str, dict[str, str], Lines]]:
 def describe(name: str) -> str:
     """Return a bandit's name with what makes it this one."""
     task = TASKS[name]
-    wheel = f" (delta {task.delta:g}, clipped at percentile {task.percentile:g})"
-    return task.kind + wheel if task.kind == "wheel" else name
+    if task.kind != "wheel":
+        return name
+    return f"wheel (delta {task.delta:g}, clipped at percentile {task.percentile:g})"
 
 
 def _line(own: Results) -> dict[str, str]:

@@ -4,6 +4,7 @@ A job is one policy with one setting in some episodes of one task: a block of th
 play all in lock-step, and a single one for ours. What a seed's episode is depends on the seed alone.
 """
 
+import json
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
 from ggln.experiments import bandit_tasks as tasks
 from ggln.experiments import jobs
-from ggln.experiments.bandit_policies import batch, competitors
+from ggln.experiments.bandit_policies import batch, competitors, constants
 from ggln.experiments.extras import require, version
 from ggln.experiments.record import Results, machine
 
@@ -32,6 +33,8 @@ PUBLISHED_AS = {False: "G-GLN", True: "B-GLN"}
 VERSION = "1"
 POINTS = 50
 """Steps at which regret is kept, equally far apart, the last step among them."""
+LEAST_RANKED = 10
+"""Seeds that a policy needs for a rank."""
 
 
 def settings(policy: str, binary: bool) -> dict[str, Any] | None:
@@ -137,7 +140,7 @@ class Found(NamedTuple):
 
     rewards: dict[int, float]  # by seed
     regret: dict[int, list[float]]
-    seconds: float
+    microseconds: list[float]  # for a decision, job by job
     steps: int
 
 
@@ -150,13 +153,13 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
         name = next((name for name, task in known.items() if task == arguments["task"]), None)
         if name is None or arguments["steps"] != steps or policy not in (*FRAME, *POLICIES):
             continue
-        current = jobs.Job(follow, {"setting": settings(policy, tasks.TASKS[name].binary)}).identity
-        if arguments["setting"] != current["arguments"]["setting"]:
+        current = settings(policy, tasks.TASKS[name].binary)
+        if arguments["setting"] != json.loads(json.dumps(current)):
             continue
-        own = found[name].setdefault(policy, Found({}, {}, 0.0, result["steps"]))
+        own = found[name].setdefault(policy, Found({}, {}, [], result["steps"]))
         own.rewards.update(zip(arguments["seeds"], result["rewards"], strict=True))
         own.regret.update(zip(arguments["seeds"], result["regret"], strict=True))
-        found[name][policy] = own._replace(seconds=own.seconds + result["seconds"])
+        own.microseconds.append(1e6 * result["seconds"] / (len(arguments["seeds"]) * result["steps"]))
     return {name: policies for name, policies in found.items() if policies}
 
 
@@ -168,15 +171,22 @@ def summary(store: Path, steps: int | None = None) -> Results:
         "experiment": "bandits",
         "steps": steps,
         "machine": machine(),
-        "settings": {policy: settings(policy, False) for policy in (OURS, PAPERS)},
+        "competitors": constants.all_of_them(),
         "tasks": {name: _task(name, policies, published=steps is None) for name, policies in found.items()},
     }
     if neural:
         results["machine"] |= version("jax") | version("optax")
-    ranked = [results["tasks"][name]["policies"] for name in tasks.CONTINUOUS if name in results["tasks"]]
-    everywhere = [p for p in POLICIES if ranked and all("rank" in own.get(p, {}) for own in ranked)]
-    results["mean_rank"] = {p: float(np.mean([own[p]["rank"] for own in ranked])) for p in everywhere}
+    results["mean_rank"] = _mean_ranks(results["tasks"])
     return results
+
+
+def _mean_ranks(found: Results) -> dict[str, float]:
+    """Return the mean of the ranks in the three tasks of Table 2, of policies that have one in each."""
+    if not set(tasks.CONTINUOUS) <= found.keys():
+        return {}
+    lines = [found[name]["policies"] for name in tasks.CONTINUOUS]
+    everywhere = [policy for policy in POLICIES if all("rank" in own.get(policy, {}) for own in lines)]
+    return {policy: float(np.mean([own[policy]["rank"] for own in lines])) for policy in everywhere}
 
 
 def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
@@ -196,6 +206,7 @@ def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
     kept = np.linspace(0, length - 1, min(POINTS, length)).round().astype(int) + 1
     return {
         "bandit": task._asdict(),
+        "settings": {policy: settings(policy, task.binary) for policy in (OURS, PAPERS) if policy in lines},
         "steps": length,
         "seeds_ranked": common,
         "policies": lines,
@@ -206,12 +217,11 @@ def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
 
 def _line(own: Found) -> Results:
     rewards, curves = np.array(list(own.rewards.values())), np.array(list(own.regret.values()))
-    decisions = own.steps * len(rewards)
     return {
         "reward": rewards.mean(),
         "error": _error(rewards),
         "seeds": len(rewards),
-        "microseconds": 1e6 * own.seconds / decisions,
+        "microseconds": np.median(own.microseconds),  # the first job of a worker may compile kernels
         "regret": curves.mean(axis=0),
         "regret_error": _error(curves),
     }
@@ -220,15 +230,18 @@ def _line(own: Found) -> Results:
 def _error(values: FloatArray) -> Any:
     """Return the standard error over the first axis; 0 for a single value."""
     count = len(values)
-    return values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.zeros(values.shape[1:])
+    return values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else 0.0 * values[0]
 
 
 def _ranks(rewards: dict[str, dict[int, float]]) -> tuple[dict[str, float], int]:
-    """Return the mean rank of each policy over the seeds that all of them have, and how many those are."""
-    if not rewards:
-        return {}, 0
-    common = sorted(set.intersection(*(set(own) for own in rewards.values())))
+    """Return the mean rank of each policy over the seeds that all of them have, and how many those are.
+
+    A policy with fewer than `LEAST_RANKED` seeds has no rank, if others have more.
+    """
+    least = min(LEAST_RANKED, max(map(len, rewards.values()), default=0))
+    ranked = {policy: own for policy, own in rewards.items() if len(own) >= least}
+    common = sorted(set.intersection(*(set(own) for own in ranked.values()))) if ranked else []
     if not common:
         return {}, 0
-    table = np.array([[own[seed] for seed in common] for own in rewards.values()])
-    return dict(zip(rewards, simulate.ranks(table).mean(axis=1).tolist(), strict=True)), len(common)
+    table = np.array([[own[seed] for seed in common] for own in ranked.values()])
+    return dict(zip(ranked, simulate.ranks(table).mean(axis=1).tolist(), strict=True)), len(common)

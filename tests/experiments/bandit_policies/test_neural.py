@@ -15,7 +15,7 @@ def small(monkeypatch):
     for module in (neural, bayesian):
         monkeypatch.setattr(module, "STEPS", 25)
         monkeypatch.setattr(module, "MINIBATCH", 32)
-    monkeypatch.setattr(bayesian, "RATE", 0.03)
+    monkeypatch.setattr(bayesian, "ADAM_RATE", 0.03)
     monkeypatch.setattr(bayesian, "SAMPLES", 3)
     jax.config.update("jax_disable_most_optimizations", True)
     yield

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.bandits.environments import Episode
+from ggln.experiments.bandit_policies.constants import PULLS
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
-
-PULLS = 2
-"""How often each arm is played, in turn, before a policy decides."""
 
 
 class Batch(NamedTuple):

@@ -13,10 +13,20 @@ import jax.numpy as jnp
 import optax
 from jax import Array, lax, random
 
-from ggln.experiments.bandit_policies.neural import (
+from ggln.experiments.bandit_policies.constants import (
+    ADAM_RATE,
+    ALPHA,
+    FIRST_DEVIATION,
+    FIRST_LOG_STD,
     HIDDEN,
+    JITTER,
     MINIBATCH,
+    PRIOR_VARIANCE,
+    REWARD_NOISE,
+    SAMPLES,
     STEPS,
+)
+from ggln.experiments.bandit_policies.neural import (
     Data,
     Method,
     Shape,
@@ -24,15 +34,6 @@ from ggln.experiments.bandit_policies.neural import (
     minibatch,
     predict,
 )
-
-RATE = 0.01  # of Adam
-NOISE = 0.1  # deviation of rewards
-FIRST_DEVIATION = 0.05  # of the means, which are drawn
-FIRST_LOG_STD = -5.0  # of the weights: nearly a plain network at first
-JITTER = 1e-6  # under a root, whose derivative at 0 is infinite
-ALPHA = 1.0
-PRIOR_VARIANCE = 0.1  # of a weight, α-divergence
-SAMPLES = 10  # networks that estimate a divergence
 
 Gaussians = tuple[Tree, Tree]  # means and log-deviations, each shaped as a network
 
@@ -45,7 +46,7 @@ def _start(key: Array, shape: Shape) -> Tree:
     draws = [FIRST_DEVIATION * random.normal(k, s) for k, s in zip(keys, leaves + leaves, strict=True)]
     means = jax.tree.unflatten(tree, draws[: len(leaves)])
     stds = jax.tree.unflatten(tree, [FIRST_LOG_STD + draw for draw in draws[len(leaves) :]])
-    return (means, stds), optax.adam(RATE).init((means, stds))
+    return (means, stds), optax.adam(ADAM_RATE).init((means, stds))
 
 
 def draw_network(weights: Gaussians, key: Array) -> Tree:
@@ -64,13 +65,15 @@ def _values(state: Tree, key: Array, x: Array) -> Array:
 def _log_likelihood(predicted: Array, rows: Data) -> Array:
     """Return the log-density [rows] of the rewards that were paid."""
     chosen = jnp.take_along_axis(predicted, rows.arms[:, None], axis=1)[:, 0]
-    return -0.5 * ((rows.rewards - chosen) / NOISE) ** 2 - math.log(NOISE * math.sqrt(2.0 * math.pi))
+    return -0.5 * ((rows.rewards - chosen) / REWARD_NOISE) ** 2 - math.log(
+        REWARD_NOISE * math.sqrt(2.0 * math.pi)
+    )
 
 
 def _adam_train(
     loss: Callable[[Gaussians, Array, Data, Array], Array], state: Tree, key: Array, data: Data, count: Array
 ) -> Tree:
-    adam = optax.adam(RATE)
+    adam = optax.adam(ADAM_RATE)
 
     def step(state: Tree, number: Array) -> tuple[Tree, None]:
         weights, memory = state

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.experiments.bandit_policies.constants import A0, B0, PRECISION
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
@@ -27,7 +29,7 @@ class NormalInverseGamma:
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], a0: float = 6.0, b0: float = 6.0, precision: float = 0.25
+        self, shape: tuple[int, int, int], a0: float = A0, b0: float = B0, precision: float = PRECISION
     ) -> None:
         seeds, arms, features = shape
         self.inverse = np.tile(np.eye(features) / precision, (seeds, arms, 1, 1))  # P⁻¹

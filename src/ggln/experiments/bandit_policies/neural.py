@@ -17,24 +17,32 @@ import optax
 from jax import Array, lax, random
 from numpy.typing import NDArray
 
-from ggln.experiments.bandit_policies.batch import PULLS, Batch
+from ggln.experiments.bandit_policies.batch import Batch
+from ggln.experiments.bandit_policies.constants import (
+    EPS_FACTOR,
+    HIDDEN,
+    INCLUDED,
+    INIT,
+    KEEP,
+    MAX_NORM,
+    MINIBATCH,
+    MODELS,
+    NOISE,
+    NOISE_EPS,
+    NOISE_FACTOR,
+    NOISE_ROWS,
+    PULLS,
+    RATE,
+    RATE_DECAY,
+    RMS,
+    ROUND,
+    SGD_MAX_RATE,
+    SGD_MEMORY,
+    SGD_NOISE,
+    STEPS,
+)
 
 Tree = Any  # parameters, as nested tuples of arrays
-
-HIDDEN = 50  # neurons of the one hidden layer
-INIT = 0.3  # first weights are uniform within this, biases zero
-ROUND = 50  # decisions between two trainings
-STEPS = 100  # minibatches of a training
-MINIBATCH = 512  # rows, drawn with replacement
-RATE, RATE_DECAY = 0.1, 0.5  # step k of a training has the rate RATE / (1 + RATE_DECAY k)
-MAX_NORM = 5.0  # of a gradient
-RMS = {"decay": 0.9, "eps": 1e-10, "initial_scale": 1.0}
-KEEP = 0.8  # probability of a neuron to be kept, Dropout
-MODELS, INCLUDED = 3, 0.95  # networks, and probability of a row to be seen by one of them, BootRMS
-NOISE, NOISE_EPS, NOISE_ROWS = 0.05, 0.1, 300  # ParamNoise
-NOISE_FACTOR, EPS_FACTOR = 1.01, 0.99
-SGD_NOISE = 0.1  # deviation of rewards that constSGD assumes
-SGD_MEMORY, SGD_MAX_RATE = 0.99, 0.01
 
 
 class Shape(NamedTuple):

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, random
 
+from ggln.experiments.bandit_policies.constants import A0, B0, HIDDEN, PRECISION
 from ggln.experiments.bandit_policies.neural import (
-    HIDDEN,
     Data,
     Method,
     Shape,
@@ -17,9 +17,6 @@ from ggln.experiments.bandit_policies.neural import (
     squared_error,
     start_rms,
 )
-
-A0 = B0 = 6.0
-PRECISION = 0.25
 
 
 class Posterior(NamedTuple):
