@@ -106,12 +106,17 @@ def make_rules(settings: Settings) -> Rules:
         floor=number(constants.BARRIER_FLOOR),
         one=number(1),
     )
-    cap = constants.STEP_CAP if settings.step == "capped" else np.inf
+    steps = {
+        "ogd": Step(number(settings.learning_rate), number(np.inf)),
+        "capped": Step(number(settings.learning_rate), number(constants.STEP_CAP)),
+        # the rate is a fraction of the longest step that is safe
+        "spectral": Step(number(np.inf), number(settings.learning_rate), True),
+    }
     return Rules(
         kind(outputs, *biases),
         projections[settings.projection],
         limits,
-        Step(number(settings.learning_rate), number(cap)),
+        steps[settings.step],
     )
 
 

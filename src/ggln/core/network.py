@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core import constants
+from ggln.core import constants, isotropic_loops  # noqa: F401  the loops register themselves
 from ggln.core.base_models import CoordinateBase, predict_base
 from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
@@ -32,6 +32,7 @@ from ggln.core.neuron import (
     energies,
     infer,
     learn,
+    padded,
     send,
     send_base,
 )
@@ -88,11 +89,6 @@ class Work(NamedTuple):
     density: Any  # [T, N]  each neuron's density at the target
 
 
-def padded(length: int) -> int:
-    """Return the length rounded up to a multiple of constants.LANES."""
-    return -(-length // constants.LANES) * constants.LANES
-
-
 def dense_biases(kind: Any) -> int:
     """Return how many dense bias inputs each neuron has; isotropic biases are one-hot."""
     along = {Univariate: 1, Isotropic: 0, Diagonal: kind.outputs, Full: kind.outputs**2}
@@ -120,11 +116,11 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
     natural, output, moments = (2, 2, 3) if isinstance(kind, Univariate) else sizes(kind)
     neurons, widest = int(shape.table[:, SIZE].sum()), int(shape.table[:, STRIDE].max())
     hot = int(shape.table[:, HOT_STRIDE].max())
+    isotropic = isinstance(kind, Isotropic)
     messages = Messages(
-        dense=np.zeros((rows, natural, widest), dtype),
+        dense=np.zeros((rows, widest, natural) if isotropic else (rows, natural, widest), dtype),
         hot=np.zeros((rows, hot), dtype),
         hot_precision=np.zeros(hot, dtype),
-        hot_axis=np.zeros(hot, np.int64),
         sums=np.zeros((rows, natural), dtype),
         moments=np.zeros((rows, moments), dtype),
     )
