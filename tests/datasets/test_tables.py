@@ -9,7 +9,7 @@ from scipy.io import savemat
 from ggln import datasets
 from ggln.datasets import files, registry, splits, tables
 
-UCI = [name for name in datasets.names() if name != "sarcos"]
+UCI = [name for name, entry in registry.ENTRIES.items() if entry.files[0][0].path.startswith("uci/")]
 
 
 @pytest.mark.parametrize("name", UCI)

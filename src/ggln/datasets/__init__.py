@@ -4,8 +4,21 @@ Looked for in this order: the argument `data_dir`, the folder that the environme
 the cache (`GGLN_CACHE`, or `ggln` among the user's caches); then downloaded into the cache.
 """
 
+from ggln.datasets.images import Mnist, load_mnist
 from ggln.datasets.library import find, get, names
 from ggln.datasets.registry import ENTRIES, Entry
 from ggln.datasets.tables import Dataset, Sarcos, load, load_sarcos
 
-__all__ = ["ENTRIES", "Dataset", "Entry", "Sarcos", "find", "get", "load", "load_sarcos", "names"]
+__all__ = [
+    "ENTRIES",
+    "Dataset",
+    "Entry",
+    "Mnist",
+    "Sarcos",
+    "find",
+    "get",
+    "load",
+    "load_mnist",
+    "load_sarcos",
+    "names",
+]

@@ -3,6 +3,7 @@
 Reading never unpickles. Writing is all or nothing.
 """
 
+import gzip
 import hashlib
 import io
 import os
@@ -30,7 +31,7 @@ UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What the readers of npz, mat, zip, ARFF and text raise when a file is not one of theirs."""
+"""What the readers of npz, mat, idx, zip, ARFF and text raise when a file is not one of theirs."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def parse(file: File, data: bytes, origin: str) -> Arrays:
     if not exact and not file.content:
         raise ValueError(f"{origin} is damaged or another version: its checksum is not that of {file.path}")
     try:
-        arrays = _mat(data) if file.path.endswith(".mat") else _npz(data)
+        arrays = _read(file, data)
         if exact:
             return arrays
         covered = {name: arrays[name] for name in file.names}
@@ -87,6 +88,15 @@ def parse(file: File, data: bytes, origin: str) -> Arrays:
     return covered
 
 
+def _read(file: File, data: bytes) -> Arrays:
+    """Return the arrays in a file of the format that its name tells."""
+    if file.path.endswith(".mat"):
+        return _mat(data)
+    if file.path.endswith("-ubyte.gz"):
+        return {file.names[0]: _idx(gzip.decompress(data))}
+    return _npz(data)
+
+
 def _npz(data: bytes) -> Arrays:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
@@ -96,6 +106,15 @@ def _mat(data: bytes) -> Arrays:
     from scipy.io import loadmat
 
     return {name: value for name, value in loadmat(io.BytesIO(data)).items() if not name.startswith("__")}
+
+
+def _idx(data: bytes) -> NDArray[np.uint8]:
+    """Return the array of an idx file: two zeros, 8 for bytes, the number of axes, their lengths, values."""
+    if len(data) < 4 or data[:3] != b"\0\0\x08":
+        raise ValueError("it does not begin as an idx file of bytes does")
+    begin = 4 + 4 * data[3]
+    shape = np.frombuffer(data[4:begin], ">u4").astype(np.int64)
+    return np.frombuffer(data, np.uint8, offset=begin).reshape(shape)
 
 
 def cache() -> Path:

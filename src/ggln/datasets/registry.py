@@ -12,6 +12,11 @@ PROTOCOL = (
 )
 """The tables as those who published the standard splits had them, row by row."""
 GPML = "http://www.gaussianprocess.org/gpml/data/"
+MNIST_MIRRORS = (
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+)
+"""The authors' own server refuses downloads; these hold its bytes."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,50 @@ _SARCOS = Entry(
     splits=1,
 )
 
-ENTRIES: dict[str, Entry] = {entry.name: entry for entry in (*_UCI_ENTRIES, _SARCOS)}
+
+def _mnist(stem: str, name: str, checksum: str, content: str) -> File:
+    """Return a file of MNIST, from the mirrors that hold the original bytes."""
+    path = f"{stem}-ubyte.gz"
+    copies = tuple(Verbatim(mirror + path) for mirror in MNIST_MIRRORS)
+    return File(f"mnist/{path}", f"sha256:{checksum}", content, (name,), copies)
+
+
+MNIST_TRAIN_IMAGES = _mnist(
+    "train-images-idx3",
+    "images",
+    "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    "76fb04c0a0f68330e1ade7208df3a5f852fb1662ab09e7c04dc4e67152e9e937",
+)
+MNIST_TRAIN_LABELS = _mnist(
+    "train-labels-idx1",
+    "labels",
+    "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    "199834aec6190631f515ffbd0b8d6291929360e6f22f88fa71608776b6159b4b",
+)
+MNIST_TEST_IMAGES = _mnist(
+    "t10k-images-idx3",
+    "images",
+    "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    "44e8e1479575341c6273a56ac4c64c2ba02d02b2792278988b5575af8076a334",
+)
+MNIST_TEST_LABELS = _mnist(
+    "t10k-labels-idx1",
+    "labels",
+    "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    "e209d4ffe3eaf785e2e3ae4aeb1ede11e93c608b4fe3aead7a32a3f75c152cb0",
+)
+
+_MNIST = Entry(
+    "mnist",
+    70000,
+    784,
+    1,
+    "MNIST: handwritten digits, 28 x 28 grey values; the last 10000 rows are the test set.",
+    ((MNIST_TRAIN_IMAGES,), (MNIST_TRAIN_LABELS,), (MNIST_TEST_IMAGES,), (MNIST_TEST_LABELS,)),
+    splits=1,
+)
+
+ENTRIES: dict[str, Entry] = {entry.name: entry for entry in (*_UCI_ENTRIES, _SARCOS, _MNIST)}
 
 
 def entry(name: str) -> Entry:

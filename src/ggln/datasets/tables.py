@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln.datasets import splits
+from ggln.datasets.images import load_mnist
 from ggln.datasets.library import Folder, read
 from ggln.datasets.registry import SARCOS_PARTIAL, SARCOS_TEST, SARCOS_TRAIN, entry
 
@@ -39,7 +41,7 @@ class Sarcos:
 
 
 def load(name: str, data_dir: Folder | None = None) -> Dataset:
-    """Return a data set with its standard splits; `sarcos` has one, the official training and test rows.
+    """Return a data set with its standard splits; `sarcos` and `mnist` have one, the official halves.
 
     Parameters
     ----------
@@ -51,14 +53,23 @@ def load(name: str, data_dir: Folder | None = None) -> Dataset:
     known = entry(name)
     if name == "sarcos":
         arm = load_sarcos(data_dir)
-        rows = np.arange(len(arm.X_train) + len(arm.X_test))
-        split = (rows[: len(arm.X_train)], rows[len(arm.X_train) :])
-        X, Y = np.vstack([arm.X_train, arm.X_test]), np.vstack([arm.Y_train, arm.Y_test])
-        return Dataset(name, X, Y, (split,))
+        return _join(name, (arm.X_train, arm.X_test), (arm.Y_train, arm.Y_test))
+    if name == "mnist":
+        digits = load_mnist(data_dir)
+        images = [half.reshape(len(half), -1) for half in (digits.train_images, digits.test_images)]
+        return _join(name, images, (digits.train_labels, digits.test_labels))
     (alternatives,) = known.files
     _, arrays = read(alternatives, data_dir)
     drawn = splits.stored(arrays) or splits.standard(known.rows, known.splits)
     return Dataset(name, arrays["X"], arrays["y"], drawn)
+
+
+def _join(name: str, X: Sequence[NDArray[Any]], y: Sequence[NDArray[Any]]) -> Dataset:
+    """Return training and test rows as one table with one split."""
+    rows = np.arange(len(X[0]) + len(X[1]))
+    split = (rows[: len(X[0])], rows[len(X[0]) :])
+    inputs, targets = (np.concatenate(halves, dtype=np.float64) for halves in (X, y))
+    return Dataset(name, inputs, targets, (split,))
 
 
 def load_sarcos(data_dir: Folder | None = None, leak_free: bool = False) -> Sarcos:
