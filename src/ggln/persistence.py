@@ -17,7 +17,7 @@ from ggln import atomic
 
 FORMAT = 1
 HEADER = "ggln"
-LOADABLE = {"GGLNRegressor": "ggln.estimators"}
+LOADABLE = {"DenoisingDensity": "ggln.density", "GGLNRegressor": "ggln.estimators"}
 """The classes a file may name, and where they live: nothing else is ever imported."""
 
 Arrays = dict[str, NDArray[Any]]

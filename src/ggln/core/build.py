@@ -57,6 +57,7 @@ class Settings:
     ] = ()  # of the networks in turn, where they differ; context_dim is the largest
     folds: int = 0  # parts of the rows that networks leave out in turn, for calibration
     regressors: int = 0  # whose predictions are base inputs, beside the features
+    bias_weight: float = 1.0  # initial weight of isotropic biases, as a multiple of the other inputs'
 
     @property
     def columns(self) -> int:
@@ -105,12 +106,13 @@ def make_rules(settings: Settings) -> Rules:
         rounding=number(constants.ROUNDING * np.finfo(number).eps),
         floor=number(constants.BARRIER_FLOOR),
         one=number(1),
+        pace=number(constants.PRECISION_PACE),
     )
     steps = {
         "ogd": Step(number(settings.learning_rate), number(np.inf)),
         "capped": Step(number(settings.learning_rate), number(constants.STEP_CAP)),
         # the rate is a fraction of the longest step that is safe
-        "spectral": Step(number(np.inf), number(settings.learning_rate), True),
+        "split": Step(number(np.inf), number(settings.learning_rate), True),
     }
     return Rules(
         kind(outputs, *biases),
@@ -171,6 +173,8 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     """Return untrained networks with the given gates."""
     rules = make_rules(settings)
     base, inputs = make_base(settings)
-    shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.dtype)
+    shape = make_shape(
+        settings.layer_sizes, rules.kind, base, inputs, settings.bias_weight, settings.dtype
+    )
     switching = settings.aggregation == "switching"
     return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching)

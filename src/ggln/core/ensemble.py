@@ -103,6 +103,7 @@ class Ensemble:
         self.index = np.zeros((networks * self.neurons, contexts_each), constants.SLOT)
         self.used = int(lengths.max())  # slot 0 is the row of zeros that all unvisited contexts share
         self.pool = np.zeros(self.used * constants.LANES, shape.priors.dtype)
+        self.block_rows = self._longest_block()
         self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
         self.time = 1  # t of Appendix D
         self.shares, self.spreads = np.ones(networks), np.ones(networks)
@@ -140,6 +141,12 @@ class Ensemble:
             grown[: self.pool.size] = self.pool
             self.pool = grown
 
+    def _longest_block(self) -> int:
+        """Return how many rows pass a layer together: as many as fit buffers of a bounded size."""
+        one = self.new_work(1)
+        arrays = [one.unknown, one.means, one.precisions, *one.messages, one.outputs, one.density]
+        return max(1, min(constants.BLOCK_ROWS, constants.BLOCK_BYTES // sum(a.nbytes for a in arrays)))
+
     def new_work(self, rows: int) -> Work:
         """Return buffers for blocks of up to `rows` rows."""
         return make_work(self.shape, self.rules.kind, self.base, self.base_inputs, rows)
@@ -147,7 +154,7 @@ class Ensemble:
     def learning_work(self, which: int) -> Work:
         """Return the buffers number `which` for learning blocks, which are kept."""
         if which not in self._buffers:
-            self._buffers[which] = self.new_work(constants.BLOCK_ROWS)
+            self._buffers[which] = self.new_work(self.block_rows)
         return self._buffers[which]
 
     def row_work(self) -> tuple[Slots, Work]:
@@ -200,7 +207,7 @@ class Ensemble:
             kept = self.claim(side, [np.arange(count)] * self.networks, threads)
         for number, epoch in enumerate(epochs):
             self.rules = rules._replace(step=rules.step.times(epoch.pace))
-            for start, stop in blocks(epoch.order[0].size, constants.BLOCK_ROWS):
+            for start, stop in blocks(epoch.order[0].size, self.block_rows):
                 rows = [each[start:stop] for each in epoch.order]
                 slots = kept or self.claim(side, rows, threads)
                 columns = rows if kept else [np.arange(some.size) for some in rows]
@@ -330,10 +337,13 @@ class Ensemble:
         contexts(self.gates, side, ROW, first, first + self.neurons, slots)
         find_rows(self.index, slots, first)
         found = []
-        for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
+        for row, prior, bias_prior in zip(*self.shape, strict=True):
             used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
             starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].astype(np.intp) * constants.LANES
-            found.append(np.float64(prior) + self.pool[starts + used].astype(np.float64))
+            initial = np.full(used.size, prior, np.float64)
+            if row[HOT]:
+                initial[-2 * self.rules.kind.outputs :] = bias_prior
+            found.append(initial + self.pool[starts + used].astype(np.float64))
         return found
 
     def moments(self, side: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
@@ -358,7 +368,7 @@ class Ensemble:
         """
         mean = np.zeros((side.shape[0], self.rules.kind.outputs))
         second = np.zeros_like(mean)
-        longest = max(1, min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count)))
+        longest = max(1, min(self.block_rows, -(-side.shape[0] // threads.count)))
         cuts = blocks(side.shape[0], longest)
 
         def share(thread: int) -> None:

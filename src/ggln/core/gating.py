@@ -74,6 +74,25 @@ def sample_sphere(
     return Gates(codes.astype(np.int32), offsets.reshape(neurons, context_dim), normals)
 
 
+def sample_pairs(
+    neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
+) -> Gates:
+    """Draw normals from one random row to another: directions in which rows differ.
+
+    With hundreds of features that hang together, a direction on the sphere sees mostly noise. A pair of equal rows
+    keeps its direction on the sphere, and so do all gates while there are no rows.
+    """
+    sphere = sample_sphere(neurons, context_dim, rows, 0.0, rng)
+    normals, gates = sphere.normals, neurons * context_dim
+    if rows.shape[0] > 1:
+        ends = (rng.random((2, gates)) * rows.shape[0]).astype(np.intp)
+        apart = rows[ends[0]] - rows[ends[1]]
+        lengths = np.linalg.norm(apart, axis=1, keepdims=True)
+        normals = np.where(lengths > 0, apart / np.where(lengths > 0, lengths, 1.0), normals)
+    offsets = sample_offsets(rows @ normals.T, gating_bias, rng)
+    return Gates(sphere.codes, offsets.reshape(neurons, context_dim), normals)
+
+
 def sample_axis(
     neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
 ) -> Gates:
@@ -116,6 +135,7 @@ def take_splits(gates: Gates, splits: Splits, rng: np.random.Generator) -> Gates
 
 SAMPLERS: dict[str, Sampler] = {
     "sphere": sample_sphere,
+    "pairs": sample_pairs,
     "axis": sample_axis,
     "mixed": sample_mixed,
     "tree": sample_axis,  # and then `take_splits`

@@ -36,31 +36,43 @@ def predict_isotropic(kind, natural, initial, limits, output):
 
 
 @fast_kernel
-def respond_isotropic(kind, spectral, output, target, moments, coefficients):
-    """Write c of dl/dw_j = c . phi_j into `coefficients` # OUT; return the Hessian's trace, or a bound.
+def respond_isotropic(kind, step, limits, output, target, moments, coefficients):
+    """Write c of the step w_j -= rate c . phi_j into `coefficients` # OUT, and return its rate.
 
-    H = (D / L^2) p p' + (2 / L) U U' with rows u_j = h_j - p_j mu. Its trace counts each of the D directions; a step
-    is limited by the largest eigenvalue alone, which for one-hot inputs is D times smaller. With A
-    the one-hot h_j, A'A is diagonal, so that |U| <= |A| + |p| |mu| there, with |A|^2 its largest entry. The dense
-    inputs count with their trace. moments: see `isotropic_loops.finish`.
+    With L the precision, r = y - mu and u_j = h_j - p_j mu, the gradient is (|r|^2 - D/L) p_j - 2 r . u_j and its
+    Hessian (D / L^2) p p' + (2 / L) U U'. A capped step is bounded by the Hessian's trace. A split one bounds the two
+    terms apart, by their own largest eigenvalues: the first moves the precision, the second the mean. For the one-hot
+    inputs U'U is diagonal but for what mu adds, so that its norm is D times smaller than its trace; the
+    dense ones count with their trace. The precision's step is shortened where the quadratic model would overshoot:
+    the variance moves towards |r|^2 / D by the fraction pace * `step.cap` at most. moments: see `isotropic_loops.finish`.
     """
     one, zero, size = output.dtype.type(1), output.dtype.type(0), kind.outputs
     precision = output[size]
-    slope, length = -size * one / precision, zero
+    distance = length = slant = along = zero
     dense, hot = moments[1], moments[3]
     for d in range(size):
         mean, residual = output[d], target[d] - output[d]
-        slope += residual * (target[d] + mean)
+        distance += residual * residual
+        along += residual * mean
         coefficients[1 + d] = -residual - residual
         length += mean * mean
+        slant += moments[5 + size + d] * moments[5 + size + d]
         dense -= mean * (moments[5 + d] + moments[5 + d] - mean * moments[0])
         hot -= mean * (moments[5 + size + d] + moments[5 + size + d] - mean * moments[2])
-    coefficients[0] = slope
-    if spectral:
-        reach = np.sqrt(moments[4]) + np.sqrt(moments[2] * length)
-        hot = min(hot, reach * reach)
+    narrow = distance - size * one / precision
+    squares = moments[0] + moments[2]
+    if step.split:
+        hot = min(hot, moments[4] + moments[2] * length + 2 * one * np.sqrt(slant * length))
+        rate = step.cap * precision / max(2 * one * (max(dense, zero) + hot), limits.min_sum)
+        excess = max(precision * distance / size - one, zero)
+        own = step.cap * precision * precision / max(size * one * squares, limits.min_sum)
+        own *= limits.pace / (one + limits.pace * step.cap * excess)
+        coefficients[0] = own / rate * narrow + along + along
+        return rate
+    coefficients[0] = narrow + along + along
     spread = max(dense, zero) + hot
-    return (size * one * (moments[0] + moments[2]) / precision + spread + spread) / precision
+    trace = (size * one * squares / precision + spread + spread) / precision
+    return min(step.rate, step.cap / max(trace, limits.min_sum))
 
 
 @CountConstraints.register(Isotropic)

@@ -57,7 +57,7 @@ def finish(kind, layer, messages, t):
         moments[5 + size + j] += precision * weighted
         largest = max(largest, weighted * weighted)
     weighted, biases = kind.bias_precision * kind.bias_mean, sums.dtype.type(2 * size)
-    sums[0] += biases * kind.bias_precision  # their means cancel
+    sums[0] += biases * kind.bias_precision * layer.bias_prior / layer.prior  # their means cancel
     moments[2] += biases * kind.bias_precision * kind.bias_precision
     moments[3] += biases * weighted * weighted
     moments[4] = largest + weighted * weighted + weighted * weighted
@@ -102,43 +102,47 @@ def begin(layer, sums, natural):
 
 
 @fast_kernel
-def add_four(dense, j, row, natural):
-    """Add the inputs j to j + 3 with their weights to `natural` # OUT."""
-    a, b, c, d = dense[j], dense[j + 1], dense[j + 2], dense[j + 3]
+def add_four(dense, t, j, row, natural):
+    """Add the inputs j to j + 3 of row t with their weights to `natural` # OUT.
+
+    Indices, not views: with few outputs, counting references would take longer than the sums.
+    """
     u0, u1, u2, u3 = row[j], row[j + 1], row[j + 2], row[j + 3]
     for f in range(natural.size):
-        natural[f] += u0 * a[f] + u1 * b[f] + u2 * c[f] + u3 * d[f]
+        natural[f] += (
+            u0 * dense[t, j, f] + u1 * dense[t, j + 1, f] + u2 * dense[t, j + 2, f] + u3 * dense[t, j + 3, f]
+        )
 
 
 @fast_kernel
-def add_four_twice(dense, j, row0, row1, natural0, natural1):
+def add_four_twice(dense, t, j, row0, row1, natural0, natural1):
     """`add_four` for two neurons, which share the loads of the inputs."""
-    a, b, c, d = dense[j], dense[j + 1], dense[j + 2], dense[j + 3]
     u0, u1, u2, u3 = row0[j], row0[j + 1], row0[j + 2], row0[j + 3]
     v0, v1, v2, v3 = row1[j], row1[j + 1], row1[j + 2], row1[j + 3]
     for f in range(natural0.size):
-        natural0[f] += u0 * a[f] + u1 * b[f] + u2 * c[f] + u3 * d[f]
-        natural1[f] += v0 * a[f] + v1 * b[f] + v2 * c[f] + v3 * d[f]
+        a, b, c, d = dense[t, j, f], dense[t, j + 1, f], dense[t, j + 2, f], dense[t, j + 3, f]
+        natural0[f] += u0 * a + u1 * b + u2 * c + u3 * d
+        natural1[f] += v0 * a + v1 * b + v2 * c + v3 * d
 
 
 @fast_kernel
-def dot(coefficients, line):
+def dot(coefficients, dense, t, j):
     """C . phi_j of one input."""
     total = coefficients.dtype.type(0)
     for f in range(coefficients.size):
-        total += coefficients[f] * line[f]
+        total += coefficients[f] * dense[t, j, f]
     return total
 
 
 @fast_kernel
-def dots(first, second, a, b):
-    """C . phi_j of two neurons and two inputs: first . a, first . b, second . a, second . b."""
+def dots(first, second, dense, t, j):
+    """C . phi_j of two neurons and two inputs."""
     total0 = total1 = total2 = total3 = first.dtype.type(0)
     for f in range(first.size):
-        total0 += first[f] * a[f]
-        total1 += first[f] * b[f]
-        total2 += second[f] * a[f]
-        total3 += second[f] * b[f]
+        total0 += first[f] * dense[t, j, f]
+        total1 += first[f] * dense[t, j + 1, f]
+        total2 += second[f] * dense[t, j, f]
+        total3 += second[f] * dense[t, j + 1, f]
     return total0, total1, total2, total3
 
 
@@ -146,14 +150,14 @@ def dots(first, second, a, b):
 def add_hot(kind, layer, row, messages, t, natural):
     """Add the one-hot inputs with their weights to `natural` # OUT."""
     base = layer.hot - 2 * kind.outputs
-    own, biases, hot = row[layer.stride :], row[layer.stride + base :], messages.hot[t]
+    first, bias = layer.stride, layer.stride + base
     precision = total = natural.dtype.type(0)
     for j in range(base):
-        precision += own[j] * messages.hot_precision[j]
-        natural[1 + j] += own[j] * hot[j]
+        precision += row[first + j] * messages.hot_precision[j]
+        natural[1 + j] += row[first + j] * messages.hot[t, j]
     weighted = kind.bias_precision * kind.bias_mean
     for d in range(kind.outputs):
-        low, high = biases[2 * d], biases[2 * d + 1]
+        low, high = row[bias + 2 * d], row[bias + 2 * d + 1]
         total += low + high
         natural[1 + d] += weighted * (high - low)
     natural[0] += precision + kind.bias_precision * total
@@ -163,7 +167,7 @@ def add_hot(kind, layer, row, messages, t, natural):
 def _product(kind, layer, row, messages, t, natural):
     begin(layer, messages.sums[t], natural)
     for j in range(0, layer.stride, 4):
-        add_four(messages.dense[t], j, row, natural)
+        add_four(messages.dense, t, j, row, natural)
     add_hot(kind, layer, row, messages, t, natural)
 
 
@@ -174,7 +178,7 @@ def products(kind, layer, row0, row1, messages, t, natural):
     begin(layer, messages.sums[t], natural0)
     begin(layer, messages.sums[t], natural1)
     for j in range(0, layer.stride, 4):
-        add_four_twice(messages.dense[t], j, row0, row1, natural0, natural1)
+        add_four_twice(messages.dense, t, j, row0, row1, natural0, natural1)
     add_hot(kind, layer, row0, messages, t, natural0)
     add_hot(kind, layer, row1, messages, t, natural1)
 
@@ -183,7 +187,7 @@ def products(kind, layer, row0, row1, messages, t, natural):
 def _pull_back(kind, layer, coefficients, messages, t, change):
     change[:] = coefficients.dtype.type(0)
     for j in range(layer.dense):
-        change[j] = dot(coefficients, messages.dense[t, j])
+        change[j] = dot(coefficients, messages.dense, t, j)
     base, weighted = layer.hot - 2 * kind.outputs, kind.bias_precision * kind.bias_mean
     for h in range(base):
         change[layer.stride + h] = (
@@ -202,17 +206,18 @@ def _pull_back(kind, layer, coefficients, messages, t, change):
 def move_hot(kind, projection, limits, layer, rate, coefficients, messages, t, row):
     """Take the gradient step of the weights of one-hot inputs # OUT row."""
     prior, floor, base = layer.prior, limits.floor, layer.hot - 2 * kind.outputs
-    own, biases, hot = row[layer.stride :], row[layer.stride + base :], messages.hot[t]
+    first, bias = layer.stride, layer.stride + base
     for j in range(base):
-        change = coefficients[0] * messages.hot_precision[j] + coefficients[1 + j] * hot[j]
-        own[j] = move(projection, own[j], own[j] - rate * change, prior, rate, floor)
-    common = rate * coefficients[0] * kind.bias_precision
+        change = coefficients[0] * messages.hot_precision[j] + coefficients[1 + j] * messages.hot[t, j]
+        weight = row[first + j]
+        row[first + j] = move(projection, weight, weight - rate * change, prior, rate, floor)
+    common, prior = rate * coefficients[0] * kind.bias_precision, layer.bias_prior
     weighted = rate * kind.bias_precision * kind.bias_mean
     for d in range(kind.outputs):
         along = weighted * coefficients[1 + d]
-        low, high = biases[2 * d], biases[2 * d + 1]
-        biases[2 * d] = move(projection, low, low - common + along, prior, rate, floor)
-        biases[2 * d + 1] = move(projection, high, high - common - along, prior, rate, floor)
+        low, high = row[bias + 2 * d], row[bias + 2 * d + 1]
+        row[bias + 2 * d] = move(projection, low, low - common + along, prior, rate, floor)
+        row[bias + 2 * d + 1] = move(projection, high, high - common - along, prior, rate, floor)
 
 
 @fast_kernel
@@ -220,9 +225,9 @@ def answer(kind, projection, limits, step, layer, messages, t, target, natural, 
     """Predict # OUT output; write the gradient's coefficients # OUT and return the step's length."""
     initial = limits.rounding * layer.prior * messages.sums[t, 0]
     predict_isotropic(kind, natural, initial, limits, output)
-    bound = respond_isotropic(kind, step.spectral, output, target, messages.moments[t], coefficients)
+    rate = respond_isotropic(kind, step, limits, output, target, messages.moments[t], coefficients)
     add_barrier(projection, kind, limits, natural, coefficients, *room)
-    return min(step.rate, step.cap / max(bound, limits.min_sum))
+    return rate
 
 
 @Learn.register(Isotropic)
@@ -236,7 +241,7 @@ def _learn(
     paired = layer.first + layer.size - layer.size % 2
     rules = projection, limits, step, layer, messages
     for t in range(columns.size):
-        column, dense, target = columns[t], messages.dense[t], targets[t]
+        column, target = columns[t], targets[t]
         k = layer.first + start
         while k < layer.first + stop:
             row0 = weights_at(pool, slots[k, column], inputs)
@@ -244,14 +249,14 @@ def _learn(
                 product(kind, layer, row0, messages, t, natural[0])
                 rate0 = answer(kind, *rules, t, target, natural[0], outputs[t, k], coefficients[0], room)
                 for j in range(layer.dense):
-                    moved = row0[j] - rate0 * dot(coefficients[0], dense[j])
+                    moved = row0[j] - rate0 * dot(coefficients[0], messages.dense, t, j)
                     row0[j] = move(projection, row0[j], moved, layer.prior, rate0, limits.floor)
             else:
                 row1 = weights_at(pool, slots[k + 1, column], inputs)
                 products(kind, layer, row0, row1, messages, t, natural)
                 rate0 = answer(kind, *rules, t, target, natural[0], outputs[t, k], coefficients[0], room)
                 rate1 = answer(kind, *rules, t, target, natural[1], outputs[t, k + 1], coefficients[1], room)
-                move_dense(projection, limits, layer, dense, coefficients, (rate0, rate1), row0, row1)
+                move_dense(projection, limits, layer, messages.dense, t, coefficients, (rate0, rate1), row0, row1)
                 move_hot(kind, projection, limits, layer, rate1, coefficients[1], messages, t, row1)
                 mend(projection, kind, limits, layer, row1, messages, t, natural[1], *room)
             move_hot(kind, projection, limits, layer, rate0, coefficients[0], messages, t, row0)
@@ -260,11 +265,11 @@ def _learn(
 
 
 @fast_kernel
-def move_dense(projection, limits, layer, dense, coefficients, rates, row0, row1):
+def move_dense(projection, limits, layer, dense, t, coefficients, rates, row0, row1):
     """Take the gradient step of two neurons' weights of dense inputs # OUT row0, row1."""
-    prior, floor = layer.prior, limits.floor
+    prior, floor, first, second = layer.prior, limits.floor, coefficients[0], coefficients[1]
     for j in range(0, layer.stride, 2):
-        c0, c1, c2, c3 = dots(coefficients[0], coefficients[1], dense[j], dense[j + 1])
+        c0, c1, c2, c3 = dots(first, second, dense, t, j)
         row0[j] = move(projection, row0[j], row0[j] - rates[0] * c0, prior, rates[0], floor)
         row0[j + 1] = move(projection, row0[j + 1], row0[j + 1] - rates[0] * c1, prior, rates[0], floor)
         row1[j] = move(projection, row1[j], row1[j] - rates[1] * c2, prior, rates[1], floor)

@@ -56,6 +56,7 @@ class Shape(NamedTuple):
 
     table: NDArray[np.int64]  # [L, 6], columns FIRST to HOT_STRIDE
     priors: NDArray[Any]  # [L], initial weights
+    bias_priors: NDArray[Any]  # [L], those of one-hot biases
 
 
 class Block(NamedTuple):
@@ -95,8 +96,13 @@ def dense_biases(kind: Any) -> int:
     return 2 * int(along[type(kind)])
 
 
-def make_shape(layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: int, dtype: Any) -> Shape:
-    """Lay out the layers: their inputs are the layer below, or the base model, and the biases."""
+def make_shape(
+    layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: int, bias_weight: float, dtype: Any
+) -> Shape:
+    """Lay out the layers: their inputs are the layer below, or the base model, and the biases.
+
+    Initial weights add up to one; those of one-hot biases are `bias_weight` times the others.
+    """
     table = np.zeros((len(layer_sizes), 6), np.int64)
     below = base_inputs
     first = 0
@@ -106,7 +112,9 @@ def make_shape(layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: in
             dense, hot = 0, hot + below
         table[i] = first, size, dense, padded(dense), hot, padded(hot)
         first, below = first + size, size
-    return Shape(table, (1.0 / (table[:, DENSE] + table[:, HOT])).astype(dtype))
+    biases = 2 * kind.outputs if isinstance(kind, Isotropic) else 0
+    priors = 1.0 / (table[:, DENSE] + table[:, HOT] - biases + bias_weight * biases)
+    return Shape(table, priors.astype(dtype), (bias_weight * priors).astype(dtype))
 
 
 def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -> Work:
@@ -172,7 +180,8 @@ def claim_rows(index: Any, found: Any, first: Any, shape: Any, used: Any) -> Any
 def layer_at(shape, i):
     """Return the record of layer i."""
     row = shape.table[i]
-    return Layer(row[FIRST], row[SIZE], row[DENSE], row[STRIDE], row[HOT], row[HOT_STRIDE], shape.priors[i])
+    priors = shape.priors[i], shape.bias_priors[i]
+    return Layer(row[FIRST], row[SIZE], row[DENSE], row[STRIDE], row[HOT], row[HOT_STRIDE], *priors)
 
 
 @fast_kernel

@@ -31,22 +31,23 @@ class Limits(NamedTuple):
     rounding: Any  # constants.ROUNDING, in units of the last place
     floor: Any  # constants.BARRIER_FLOOR
     one: Any
+    pace: Any  # constants.PRECISION_PACE
 
 
 class Step(NamedTuple):
     """Learning rate, and the cap kappa of min(rate, kappa / bound); infinity for plain gradient descent.
 
-    The bound is the Hessian's trace; `spectral` asks isotropic neurons for one of its largest eigenvalue.
+    The bound is the Hessian's trace. `split` is for isotropic neurons: see `isotropic.respond_isotropic`.
     """
 
     rate: Any
     cap: Any
-    spectral: Any = False
+    split: Any = False
 
     def times(self, pace: float) -> "Step":
         """Return the step at a fraction of its length."""
         rate, cap = (type(number)(pace * number) for number in (self.rate, self.cap))
-        return Step(rate, cap, self.spectral)
+        return Step(rate, cap, self.split)
 
 
 class Layer(NamedTuple):
@@ -58,7 +59,8 @@ class Layer(NamedTuple):
     stride: Any  # `dense`, padded to a multiple of constants.LANES
     hot: Any  # inputs with a mean along one axis and an isotropic precision
     hot_stride: Any  # `hot`, padded
-    prior: Any  # initial weight: 1 / (dense + hot)
+    prior: Any  # initial weight
+    bias_prior: Any  # that of one-hot biases
 
 
 class Messages(NamedTuple):
