@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ggln import __version__
-from ggln.cli import comparisons, datasets, reproduce
+from ggln.cli import comparisons, datasets, density, reproduce
 from ggln.cli.show import new_console, print_table, save
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
     help="Gaussian Gated Linear Networks: online regression with error bars.",
 )
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
+reproduce.app.add_typer(density.app)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")
 

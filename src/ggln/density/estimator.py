@@ -88,6 +88,8 @@ class DenoisingDensity(BaseEstimator):
     ----------
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
+    noise_ : array of shape (columns,)
+        Deviation of the smallest noise in each column, in the user's units.
 
     Examples
     --------
@@ -132,8 +134,8 @@ class DenoisingDensity(BaseEstimator):
         self,
         noise: float | Sequence[float] = 0.2,
         noise_unit: str = "spread",
-        layer_sizes: Sequence[int] = (50, 50, 50, 1),
-        context_dim: int = 12,
+        layer_sizes: Sequence[int] = (32,) * 6 + (1,),
+        context_dim: int = 10,
         epochs: int = 1,
         n_estimators: int = 1,
         gating: str = "pairs",
@@ -144,8 +146,8 @@ class DenoisingDensity(BaseEstimator):
         bias_variance: float = 10.0,
         min_variance: float = 1e-2,
         max_variance: float = 1e2,
-        bias_range: float = 10.0,
-        bias_weight: float = 1e-3,
+        bias_range: float = 1.0,
+        bias_weight: float = 1e-2,
         scaling: str = "data",
         scaling_rows: int | None = None,
         shuffle: bool = True,
@@ -209,6 +211,12 @@ class DenoisingDensity(BaseEstimator):
                 denoisers.partial_fit(rows, threads, progress)
         self.denoisers_ = denoisers
         return self
+
+    @property
+    def noise_(self) -> FloatArray:
+        """Deviation of the smallest noise in each column, in the user's units."""
+        check_is_fitted(self)
+        return self.denoisers_.networks[-1].noise * self.denoisers_.range.half
 
     # The score -----------------------------------------------------------------------------------------
 
