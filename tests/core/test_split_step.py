@@ -49,7 +49,12 @@ def test_engine_equals_twin(bias_weight: float, make_settings: Callable[..., Set
 
 def test_no_bias_weight_makes_the_identity(make_settings: Callable[..., Settings]) -> None:
     settings = make_settings(
-        layer_sizes=(3, 1), outputs=4, features=4, base_model="coordinate", bias_weight=0.0, aggregation="last"
+        layer_sizes=(3, 1),
+        outputs=4,
+        features=4,
+        base_model="coordinate",
+        bias_weight=0.0,
+        aggregation="last",
     )
     side = np.random.default_rng(0).uniform(-1.0, 1.0, (5, 4))
     ensemble = build(settings, draw_gates(settings, side))

@@ -2,13 +2,12 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import ggln
 from ggln.density import DenoisingDensity, dynamics
 from ggln.density.denoiser import draw_noise
 from ggln.density.scaling import find_range
-
-from sklearn.base import clone
 
 SMALL = {"layer_sizes": (8, 8, 1), "context_dim": 6, "random_state": 0}
 
@@ -44,7 +43,9 @@ def test_path_begins_with_the_rows_and_ends_with_the_result(density, ring):
 
 def test_known_values_are_put_back_exactly(density, ring):
     x = ring(10, seed=6)
-    filled = density.infill(np.where([[False, True]], np.nan, x), np.array([False, True]), steps=20, step_length=0.2)
+    filled = density.infill(
+        np.where([[False, True]], np.nan, x), np.array([False, True]), steps=20, step_length=0.2
+    )
     np.testing.assert_array_equal(filled[:, 0], x[:, 0])
     assert abs(radius(filled) - 3.0).mean() < 1.0
 

@@ -131,18 +131,14 @@ def gradient_check(
     sizes = _numbers(samples, "samples")
     results = experiment.run(sizes, seeds, store_folder(store, output), n_jobs)
     columns = {str(size): ".3f" for size in sizes}
-    lines = {
-        name: dict(zip(columns, errors, strict=True)) for name, errors in results["errors"].items()
-    }
+    lines = {name: dict(zip(columns, errors, strict=True)) for name, errors in results["errors"].items()}
     console = new_console()
     print_table(console, "Error of the score over its size, by rows learnt", columns, lines, {})
     keep(console, results, output, "gradient-check", picture.draw)
 
 
 @app.command()
-def anomaly(
-    seeds: Repeats = 1, n_jobs: Workers = 1, store: Store = None, output: Output = RESULTS
-) -> None:
+def anomaly(seeds: Repeats = 1, n_jobs: Workers = 1, store: Store = None, output: Output = RESULTS) -> None:
     """Find the digit that was left out of training, beside scikit-learn's detectors.
 
     Example: ggln reproduce anomaly --n-jobs -1

@@ -173,8 +173,6 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     """Return untrained networks with the given gates."""
     rules = make_rules(settings)
     base, inputs = make_base(settings)
-    shape = make_shape(
-        settings.layer_sizes, rules.kind, base, inputs, settings.bias_weight, settings.dtype
-    )
+    shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.bias_weight, settings.dtype)
     switching = settings.aggregation == "switching"
     return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching)

@@ -63,8 +63,9 @@ STEP_CAP = 0.2
 """kappa of the capped step min(eta, kappa / trace(Hessian)). Below 2 a step on the local quadratic model
 cannot overshoot; 0.1 to 0.3 measured best."""
 PRECISION_PACE = 0.1
-"""In a split step, the precision moves at this fraction of the mean's step: with few outputs the squared residual of
-one row says little about the variance. Measured on the Swiss roll: at the same pace some contexts collapse."""
+"""In a split step, the precision moves at this fraction of the mean's step: with few outputs the squared
+residual of one row says little about the variance. Measured on the Swiss roll: at the same pace some contexts
+collapse."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
 GATE_ROWS = 1024

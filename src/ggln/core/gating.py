@@ -79,8 +79,8 @@ def sample_pairs(
 ) -> Gates:
     """Draw normals from one random row to another: directions in which rows differ.
 
-    With hundreds of features that hang together, a direction on the sphere sees mostly noise. A pair of equal rows
-    keeps its direction on the sphere, and so do all gates while there are no rows.
+    With hundreds of features that hang together, a direction on the sphere sees mostly noise. A pair of equal
+    rows keeps its direction on the sphere, and so do all gates while there are no rows.
     """
     sphere = sample_sphere(neurons, context_dim, rows, 0.0, rng)
     normals, gates = sphere.normals, neurons * context_dim

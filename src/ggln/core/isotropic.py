@@ -39,12 +39,13 @@ def predict_isotropic(kind, natural, initial, limits, output):
 def respond_isotropic(kind, step, limits, output, target, moments, coefficients):
     """Write c of the step w_j -= rate c . phi_j into `coefficients` # OUT, and return its rate.
 
-    With L the precision, r = y - mu and u_j = h_j - p_j mu, the gradient is (|r|^2 - D/L) p_j - 2 r . u_j and its
-    Hessian (D / L^2) p p' + (2 / L) U U'. A capped step is bounded by the Hessian's trace. A split one bounds the two
-    terms apart, by their own largest eigenvalues: the first moves the precision, the second the mean. For the one-hot
-    inputs U'U is diagonal but for what mu adds, so that its norm is D times smaller than its trace; the
-    dense ones count with their trace. The precision's step is shortened where the quadratic model would overshoot:
-    the variance moves towards |r|^2 / D by the fraction pace * `step.cap` at most. moments: see `isotropic_loops.finish`.
+    With L the precision, r = y - mu and u_j = h_j - p_j mu, the gradient is (|r|^2 - D/L) p_j - 2 r . u_j and
+    its Hessian (D / L^2) p p' + (2 / L) U U'. A capped step is bounded by the Hessian's trace. A split one
+    bounds the two terms apart, by their own largest eigenvalues: the first moves the precision, the second
+    the mean. For the one-hot inputs U'U is diagonal but for what mu adds, so that its norm is D times smaller
+    than its trace; the dense ones count with their trace. The precision's step is shortened where the
+    quadratic model would overshoot: the variance moves towards |r|^2 / D by the fraction pace * `step.cap` at
+    most. moments: see `isotropic_loops.finish`.
     """
     one, zero, size = output.dtype.type(1), output.dtype.type(0), kind.outputs
     precision = output[size]

@@ -7,7 +7,8 @@ Natural parameters of input j are its precision p_j and h_j = p_j mu_j. Two kind
   work. It runs over pairs of neurons and four inputs (or two) at a time, on a matrix that stays in the cache.
   A neuron goes through the pair or alone by its index, so no cut of a layer or a block changes a bit; a BLAS,
   whose rounding depends on the shapes and on its threads, would.
-* one-hot ones, a mean along one axis: base inputs "coordinate", then the biases, -rD and +rD along each axis in
+* one-hot ones, a mean along one axis: base inputs "coordinate", then the biases, -rD and +rD along each axis
+  in
   turn. Each costs O(1) to read and to update, however many outputs there are.
 
 Rows come first and neurons second: the inputs of a row are read once from memory, whatever the layer's size.
@@ -30,8 +31,9 @@ from ggln.core.univariate import weights_at
 def finish(kind, layer, messages, t):
     """Set unused lines to zero, and sum up what all neurons share # OUT messages.
 
-    moments: sums over dense inputs of p^2 and |h|^2; over one-hot ones the same; the largest sum of h^2 along one
-    axis among the one-hot ones; then for each output the sums of p h over the dense and over the one-hot inputs.
+    moments: sums over dense inputs of p^2 and |h|^2; over one-hot ones the same; the largest sum of h^2 along
+    one axis among the one-hot ones; then for each output the sums of p h over the dense and over the one-hot
+    inputs.
     """
     sums, moments, dense = messages.sums[t], messages.moments[t], messages.dense[t]
     size, zero = kind.outputs, messages.sums.dtype.type(0)
@@ -256,7 +258,9 @@ def _learn(
                 products(kind, layer, row0, row1, messages, t, natural)
                 rate0 = answer(kind, *rules, t, target, natural[0], outputs[t, k], coefficients[0], room)
                 rate1 = answer(kind, *rules, t, target, natural[1], outputs[t, k + 1], coefficients[1], room)
-                move_dense(projection, limits, layer, messages.dense, t, coefficients, (rate0, rate1), row0, row1)
+                move_dense(
+                    projection, limits, layer, messages.dense, t, coefficients, (rate0, rate1), row0, row1
+                )
                 move_hot(kind, projection, limits, layer, rate1, coefficients[1], messages, t, row1)
                 mend(projection, kind, limits, layer, row1, messages, t, natural[1], *room)
             move_hot(kind, projection, limits, layer, rate0, coefficients[0], messages, t, row0)

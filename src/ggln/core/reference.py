@@ -99,8 +99,9 @@ def split_step(
 ) -> FloatArray:
     """Return the step of isotropic weights in which mean and precision are bounded apart.
 
-    hot: how many inputs, the last ones, have a mean along one axis. With u_j = p_j (mu_j - mu) and r = y - mu the
-    gradient is (|r|^2 - D/L) p_j - 2 r . u_j; each term gets its own rate. See `isotropic.respond_isotropic`.
+    hot: how many inputs, the last ones, have a mean along one axis. With u_j = p_j (mu_j - mu) and r = y - mu
+    the gradient is (|r|^2 - D/L) p_j - 2 r . u_j; each term gets its own rate. See
+    `isotropic.respond_isotropic`.
     """
     L, size, p = precision[0, 0], mean.size, inputs.precisions[:, 0, 0]
     h, r = p[:, None] * inputs.means, y - mean

@@ -1,11 +1,11 @@
 """One network that undoes noise of one strength, and the networks of all strengths together.
 
 Rows are scaled to [-1, 1]. A network sees a row with noise xi ~ N(0, diag(noise^2)) and regresses to the row
-itself; then mu(x) = x + noise^2 * grad log p(x), p the density of noisy rows (Appendix F). The noise of row number i
-is a function of the seed and of i alone, so that it does not matter how rows are cut into calls.
+itself; then mu(x) = x + noise^2 * grad log p(x), p the density of noisy rows (Appendix F). The noise of row
+number i is a function of the seed and of i alone, so that it does not matter how rows are cut into calls.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,7 +22,7 @@ FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
 NOISE, ORDER = 10, 12  # streams of random numbers
 NOISE_ROWS = 64
-"""Rows whose noise is drawn together: setting up a generator takes as long as drawing a few hundred numbers."""
+"""Rows whose noise is drawn together: setting up a generator takes as long as a few hundred numbers."""
 
 
 def draw_noise(seed: int, first: int, count: int, columns: int) -> FloatArray:
@@ -65,11 +65,12 @@ class Denoiser:
 class Denoisers:
     """Networks for all strengths of the noise, which learn rows in the user's units.
 
-    settings: of the networks for the first strength; levels: deviations, the largest first, in `unit` ("spread" or
-    "data"); widened: whether the range is that of noisy rows; range_rows: rows that the range is taken from.
+    settings: of the networks for the first strength; levels: deviations, the largest first, in `unit`
+    ("spread" or "data"); widened: whether the range is that of noisy rows; range_rows: rows that the range is taken from.
 
     A stream does not know its range at first: whenever the number of rows is a power of two up to
-    `constants.WARMUP_ROWS`, range and networks are drawn afresh from all rows so far and these are learnt again.
+    `constants.WARMUP_ROWS`, range and networks are drawn afresh from all rows so far and these are learnt
+    again.
     """
 
     def __init__(
@@ -94,7 +95,12 @@ class Denoisers:
             self.networks.append(Denoiser(settings, noise, draw_gates(settings, scaled)))
 
     def fit(
-        self, rows: FloatArray, epochs: int, shuffle: bool, threads: Threads, progress: Callable[[int], object]
+        self,
+        rows: FloatArray,
+        epochs: int,
+        shuffle: bool,
+        threads: Threads,
+        progress: Callable[[int], object],
     ) -> None:
         """Learn a table, a row at a time, in `epochs` passes. Only before anything else was learnt."""
         self._begin(rows)
@@ -186,15 +192,9 @@ class Denoisers:
 
 
 def settings_for(settings: Settings, noise: FloatArray, number: int) -> Settings:
-    """Return the settings of the networks for one strength: variances in proportion, and a seed of its own."""
+    """Return the settings of one strength's networks: variances in proportion, and a seed of its own."""
     values = asdict(settings)
     strength = float(np.mean(noise**2))
     for name in ("base_variance", "bias_variance", "min_variance", "max_variance"):
         values[name] = float(np.clip(values[name] * strength, 1e-9, 1e9))
     return Settings(**{**values, "seed": settings.seed + number})
-
-
-def blocks_of(rows: FloatArray, length: int) -> Iterator[FloatArray]:
-    """Yield the rows in pieces of at most `length`."""
-    for start in range(0, len(rows), length):
-        yield rows[start : start + length]

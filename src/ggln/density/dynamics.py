@@ -25,7 +25,9 @@ class Walk(NamedTuple):
     held: Mask  # [n]
 
 
-def hold(rows: FloatArray, momentum: FloatArray | None, held: Mask, bound: FloatArray | float = BOUND) -> None:
+def hold(
+    rows: FloatArray, momentum: FloatArray | None, held: Mask, bound: FloatArray | float = BOUND
+) -> None:
     """Reflect rows at the bound # OUT, with their momentum # OUT, and note which # OUT held."""
     outside = ~(np.abs(rows) <= bound)
     if outside.any():
@@ -56,7 +58,7 @@ def denoise(
 def hamiltonian(
     rows: FloatArray, score: Field, substeps: int, size: float, random: np.random.Generator
 ) -> Walk:
-    """One step of Hamiltonian dynamics: fresh momenta, unit mass, leapfrog, no acceptance step (Appendix H.4)."""
+    """One step of Hamiltonian dynamics: fresh momenta, unit mass, leapfrog, no acceptance (Appendix H.4)."""
     x, held = rows.copy(), np.zeros(len(rows), np.bool_)
     momentum = random.standard_normal(x.shape)
     force = score(x)

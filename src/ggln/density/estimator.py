@@ -27,7 +27,7 @@ from ggln.estimators import RATE, ROWS, SCALE, _refuse_bad
 
 FloatArray = NDArray[np.float64]
 LANGEVIN_STEPS = 40
-"""Steps at each strength of the noise that `sample` takes by default; with fewer, digits are not yet formed."""
+"""Steps at each strength of the noise that `sample` takes by default."""
 LANGEVIN_SIZE = 0.3
 """Step of the Langevin dynamics, as a fraction of the noise's deviation."""
 START_STEPS = 24
@@ -37,17 +37,18 @@ START_STEPS = 24
 class DenoisingDensity(BaseEstimator):
     """Density modelling by undoing noise, learnt online: score function, samples, in-filling, anomalies.
 
-    An isotropic Gaussian gated linear network with as many outputs as inputs sees each row with small Gaussian
-    noise of variance lambda, and regresses to the row itself. At convergence (mu(x) - x) / lambda is the gradient of
-    the log-density of the noisy rows (section 6.4 and Appendix F of the paper).
+    An isotropic Gaussian gated linear network with as many outputs as inputs sees each row with small
+    Gaussian noise of variance lambda, and regresses to the row itself. At convergence (mu(x) - x) / lambda is
+    the gradient of the log-density of the noisy rows (section 6.4 and Appendix F of the paper).
 
     Parameters
     ----------
     noise : float or sequence of float
-        Standard deviation of the noise, in units of `noise_unit`. Several values give a network for each, as annealed
-        sampling wants; all but `sample` and `anomaly_score` use the smallest.
+        Standard deviation of the noise, in units of `noise_unit`. Several values give a network for each, as
+        annealed sampling wants; all but `sample` and `anomaly_score` use the smallest.
     noise_unit : {"spread", "data"}
-        A fraction of the spread of the scaled columns (their root mean square deviation); or the user's units.
+        A fraction of the spread of the scaled columns (their root mean square deviation); or the user's
+        units.
     layer_sizes : sequence of int
         Neurons in each layer; the first neuron of the last layer is the output.
     context_dim : int, 0 to 16
@@ -57,8 +58,8 @@ class DenoisingDensity(BaseEstimator):
     n_estimators : int
         Networks with different gates, whose means are averaged.
     gating : {"pairs", "sphere", "axis", "mixed"}
-        Directions of the half-spaces: from one random row to another; uniform on the sphere; one column each; or
-        half on the sphere and half on columns.
+        Directions of the half-spaces: from one random row to another; uniform on the sphere; one column each;
+        or half on the sphere and half on columns.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row.
     learning_rate : float
@@ -72,7 +73,8 @@ class DenoisingDensity(BaseEstimator):
     bias_weight : float
         Initial weight of a bias, relative to other inputs; 0 lets an untrained network be the identity.
     scaling : {"data", "noisy"}
-        Columns are scaled to [-1, 1]: the range of the rows, or of rows with noise, the paper's rule for MNIST.
+        Columns are scaled to [-1, 1]: the range of the rows, or of rows with noise, the paper's rule for
+        MNIST.
     scaling_rows : int or None
         Rows, the first ones, that `fit` takes the range from; None for all.
     shuffle : bool
@@ -180,7 +182,7 @@ class DenoisingDensity(BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Learn a table from scratch, whatever was learnt before. `y` is ignored.
 
         Parameters
@@ -196,7 +198,7 @@ class DenoisingDensity(BaseEstimator):
         self.denoisers_ = denoisers
         return self
 
-    def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Learn rows once, in their order, going on from what is known. `y` is ignored.
 
         It makes no difference how rows are cut into calls.
@@ -255,7 +257,8 @@ class DenoisingDensity(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, columns)
-            What it holds where values are missing is the starting point; NaN starts in the middle of the range.
+            What it holds where values are missing is the starting point; NaN starts in the middle of the
+            range.
         mask : array-like of bool, of the shape of X or of one row
             True where a value is missing. Something must be known of every row.
 
@@ -272,8 +275,8 @@ class DenoisingDensity(BaseEstimator):
     def anomaly_score(self, X: ArrayLike, draws: int = 8) -> FloatArray:
         """Return how badly each row is restored from noise: larger is more anomalous.
 
-        The mean, over the strengths of the noise and `draws` of it, of the squared error of mu(x + xi) in units of the
-        noise's variance.
+        The mean, over the strengths of the noise and `draws` of it, of the squared error of mu(x + xi) in
+        units of the noise's variance.
         """
         rows = self._scaled(X)
         total = np.zeros(len(rows))
@@ -285,7 +288,7 @@ class DenoisingDensity(BaseEstimator):
                     total += np.mean(((mean - rows) / network.noise) ** 2, axis=1)
         return total / (draws * len(self.denoisers_.networks))
 
-    def score(self, X: ArrayLike, y: object = None) -> float:
+    def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002
         """Return minus the mean anomaly score: larger is better, for scikit-learn's searches."""
         return -float(np.mean(self.anomaly_score(X)))
 
@@ -309,15 +312,17 @@ class DenoisingDensity(BaseEstimator):
         ----------
         method : {"hmc", "langevin"}
             "hmc": Hamiltonian dynamics with unit mass and without an acceptance step, as in the paper, at the
-            smallest noise. "langevin": from white noise, through all strengths of the noise, the largest first.
+            smallest noise. "langevin": from white noise, through all strengths of the noise, the largest
+            first.
         chains : int or None
-            "hmc": chains that run side by side, from random points that were denoised; every step of each is a
-            sample. By default as many as samples, up to 100.
+            "hmc": chains that run side by side, from random points that were denoised; every step of each is
+            a sample. By default as many as samples, up to 100.
         steps : int or None
-            "hmc": steps from one sample to the next, 1 by default. "langevin": steps at each strength, by default 40.
+            "hmc": steps from one sample to the next, 1 by default. "langevin": steps at each strength, by
+            default 40.
         substeps, step_size :
-            "hmc": leapfrog steps of each step, and their size in scaled units, 0.003 by default. "langevin": the
-            step's size as a fraction of the noise's deviation, 0.3 by default.
+            "hmc": leapfrog steps of each step, and their size in scaled units, 0.003 by default. "langevin":
+            the step's size as a fraction of the noise's deviation, 0.3 by default.
         burn_in : int
             "hmc": steps of each chain before its first sample.
         """
@@ -331,7 +336,9 @@ class DenoisingDensity(BaseEstimator):
         with self._threads() as threads:
             if method == "hmc":
                 size = 0.003 if step_size is None else float(step_size)
-                walk = self._hamiltonian(n, chains or min(n, 100), steps or 1, substeps, size, burn_in, random, threads)
+                walk = self._hamiltonian(
+                    n, chains or min(n, 100), steps or 1, substeps, size, burn_in, random, threads
+                )
             elif method == "langevin":
                 size = LANGEVIN_SIZE if step_size is None else float(step_size)
                 walk = self._langevin(n, steps or LANGEVIN_STEPS, size, random, threads)
@@ -356,9 +363,7 @@ class DenoisingDensity(BaseEstimator):
         rows, held = [], [now.held]
         needed = -(-n // chains)
         for step in range(burn_in + needed * steps):
-            now = dynamics.hamiltonian(
-                now.rows, lambda x: network.score(x, threads), substeps, size, random
-            )
+            now = dynamics.hamiltonian(now.rows, lambda x: network.score(x, threads), substeps, size, random)
             if step >= burn_in and (step - burn_in) % steps == steps - 1:
                 rows.append(now.rows)
                 held.append(now.held)
@@ -442,8 +447,8 @@ class DenoisingDensity(BaseEstimator):
         else:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = (
-            "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance learning_rate step "
-            "min_variance max_variance bias_weight"
+            "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance learning_rate "
+            "step min_variance max_variance bias_weight"
         )
         settings = Settings(
             **{name: getattr(self, name) for name in names.split()},
@@ -486,7 +491,9 @@ class DenoisingDensity(BaseEstimator):
         missing = np.broadcast_to(missing, shape)
         if missing.ndim == 2 and missing.all(axis=1).any():
             row = int(np.flatnonzero(missing.all(axis=1))[0])
-            raise ValueError(f"mask hides everything in row {row}: nothing is known to fill in from; use sample")
+            raise ValueError(
+                f"mask hides everything in row {row}: nothing is known to fill in from; use sample"
+            )
         return missing
 
     def _walk(
@@ -522,8 +529,8 @@ class DenoisingDensity(BaseEstimator):
         """Return rows in the user's units; warn if some had to be held back."""
         if walk.held.any():
             warnings.warn(
-                f"{int(walk.held.sum())} of {walk.held.size} rows reached {dynamics.BOUND:g} times the range of the "
-                f"data and were held there: they say little about the data; try {remedy}",
+                f"{int(walk.held.sum())} of {walk.held.size} rows reached {dynamics.BOUND:g} times the range of "
+                f"the data and were held there: they say little about the data; try {remedy}",
                 RuntimeWarning,
                 stacklevel=3,
             )

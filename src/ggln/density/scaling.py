@@ -36,7 +36,7 @@ class Range(NamedTuple):
 
 
 def find_range(rows: FloatArray, widened_by: float | None, seed: int) -> Range:
-    """Return the range of rows [n, D], or with `widened_by` that of rows with so much noise (the MNIST rule)."""
+    """Return the range of rows [n, D], or of rows with noise of deviation `widened_by` (the MNIST rule)."""
     seen = rows
     if widened_by is not None:
         random = np.random.default_rng([seed, SCALING])

@@ -27,7 +27,7 @@ OURS = "G-GLN"
 
 
 def detect(digit: int, settings: dict[str, Any], seed: int) -> Results:
-    """Learn all digits but one; return each detector's area under the ROC curve on held-out rows of all digits."""
+    """Learn all digits but one; return each detector's area under the ROC curve on held-out rows."""
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(y))
     train, test = order[:1200], order[1200:]

@@ -1,4 +1,4 @@
-"""The paper's control: a perceptron that undoes noise, trained by gradient descent (Appendix H.4). Needs JAX, Optax."""
+"""The paper's control: a perceptron that undoes noise (Appendix H.4). Needs JAX and Optax."""
 
 from collections.abc import Callable
 

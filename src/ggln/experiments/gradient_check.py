@@ -34,7 +34,7 @@ class Mixture(NamedTuple):
         return drawn
 
     def score(self, rows: FloatArray, noise: FloatArray) -> FloatArray:
-        """Return the gradient of the log-density of rows with noise of deviations [D]: sum_k r_k (m_k - x) / v_k."""
+        """Return the score of rows with noise of deviations [D]: sum_k r_k (m_k - x) / v_k."""
         variances = self.variances + noise**2
         apart = self.means - rows[:, None]
         log = np.log(self.weights) - 0.5 * (apart**2 / variances + np.log(variances)).sum(axis=-1)
@@ -84,7 +84,8 @@ def run(
     ]
     found = iter(jobs.run(wanted, store, n_jobs, "densities"))
     errors = {
-        name: [float(np.mean([next(found)["error"] for _ in range(seeds)])) for _ in sizes] for name in DENSITIES
+        name: [float(np.mean([next(found)["error"] for _ in range(seeds)])) for _ in sizes]
+        for name in DENSITIES
     }
     return {
         "experiment": "gradient-check",

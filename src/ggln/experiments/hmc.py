@@ -25,8 +25,10 @@ def energy_distance(first: FloatArray, second: FloatArray) -> float:
     return float(2 * cdist(first, second).mean() - cdist(first, first).mean() - cdist(second, second).mean())
 
 
-def follow(mean: swiss_roll.Field, chains: int, steps: int, substeps: int, size: float, seed: int) -> FloatArray:
-    """Return every step of `chains` chains that start on the roll; `steps` is the number of all steps together."""
+def follow(
+    mean: swiss_roll.Field, chains: int, steps: int, substeps: int, size: float, seed: int
+) -> FloatArray:
+    """Return every step of `chains` chains that start on the roll, `steps` of them together."""
     random = np.random.default_rng(seed)
     now, kept = roll.sample(chains, seed + 7), []
     for _ in range(-(-steps // chains)):

@@ -1,7 +1,7 @@
 """Figures 3C and 5: in-filling of images, trained by undoing noise in one pass, beside plain baselines.
 
-`digits` is the small twin: scikit-learn's 8 x 8 digits, which need no download. What is chosen is chosen without test
-images: the number of principal components on the last tenth of the training images.
+`digits` is the small twin: scikit-learn's 8 x 8 digits, which need no download. What is chosen is chosen
+without test images: the number of principal components on the last tenth of the training images.
 """
 
 import resource

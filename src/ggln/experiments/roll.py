@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 NOISE = 0.1
-"""Deviation of the noise in scaled units; neighbouring turns of the roll lie 0.45 apart. The paper gives none."""
+"""Deviation of the noise in scaled units; neighbouring turns lie 0.45 apart. The paper gives none."""
 MANIFOLD_POINTS = 1000
 
 
@@ -36,7 +36,7 @@ def grid(edge: int = 25) -> FloatArray:
 
 
 def true_mean(rows: FloatArray) -> FloatArray:
-    """Return E[y | x] of points y of the roll with noise: x + lambda times the score of the smoothed density."""
+    """Return E[y | x] of points y with noise: x + lambda times the score of the smoothed density."""
     roll = manifold()
     squares = ((rows[:, None] - roll[None]) ** 2).sum(axis=-1)
     weights = np.exp((squares.min(axis=1, keepdims=True) - squares) / (2.0 * NOISE**2))

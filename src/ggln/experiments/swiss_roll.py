@@ -1,4 +1,4 @@
-"""Figures 3A and 4: one pass over samples of the Swiss roll, then a grid of points through 24 denoising steps."""
+"""Figures 3A and 4: one pass over samples of the Swiss roll, then a grid through 24 denoising steps."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,14 +27,12 @@ SETTINGS: dict[str, Any] = {
 }
 OURS, TRUTH = "G-GLN", "the true score"
 LEARNING_RATES, BATCHES = (0.01, 0.0005), (1, 10, 100)
-MLPS = {
-    f"MLP, batch {batch}, rate {rate:g}": (rate, batch) for rate in LEARNING_RATES for batch in BATCHES
-}
+MLPS = {f"MLP, batch {batch}, rate {rate:g}": (rate, batch) for rate in LEARNING_RATES for batch in BATCHES}
 METHODS = (OURS, *MLPS)
 
 
 def field(method: str, settings: dict[str, Any], rows: int, seed: int) -> Field:
-    """Learn `rows` samples in one pass; return x -> mu(x). All methods see the same samples and strength of noise."""
+    """Learn `rows` samples in one pass; return x -> mu(x). All methods see the same samples."""
     if method == TRUTH:
         return roll.true_mean
     clean = roll.sample(rows, seed)
@@ -73,7 +71,7 @@ def run(
     n_jobs: int | None = None,
     **replaced: Any,
 ) -> Results:
-    """Follow all methods for all numbers of samples; numbers are means over the seeds, pictures of the first."""
+    """Follow all methods for all numbers of samples; numbers are means over seeds, pictures of the first."""
     extras.require("optax")  # what is missing is missed before any job starts
     settings = SETTINGS | replaced
     wanted = [

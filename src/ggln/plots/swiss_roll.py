@@ -21,7 +21,7 @@ def draw(results: dict[str, Any]) -> Figure:
             x, y = np.array(points).T
             axes.scatter(x, y, s=2, color=colour, linewidths=0)
             axes.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=[], yticks=[], aspect="equal")
-        label = f"{method.replace(', rate', ',{}rate'.format(chr(10)))}\n{n} samples\n{own['distance']:.3f}"
+        label = f"{method.replace(', rate', f',{chr(10)}rate')}\n{n} samples\n{own['distance']:.3f}"
         line[0].set_ylabel(label, fontsize=7, rotation=0, ha="right", va="center")
     for axes, step in zip(panels[0], shown, strict=True):
         axes.set_title("the grid" if step == 0 else f"step {step}", fontsize=8)
