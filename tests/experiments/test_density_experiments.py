@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli
-from ggln.experiments import anomaly, gradient_check, hmc, mnist, roll, swiss_roll
+from ggln.experiments import anomaly, digit_samples, gradient_check, hmc, mnist, roll, swiss_roll
 
 SMALL = {"layer_sizes": (8, 1), "context_dim": 4}
 
@@ -17,6 +17,8 @@ def reproduce(monkeypatch, tmp_path):
         monkeypatch.setattr(module, "SETTINGS", module.SETTINGS | SMALL)
     monkeypatch.setitem(mnist.SETTINGS, "digits", mnist.SETTINGS["digits"] | SMALL | {"epochs": 2})
     monkeypatch.setattr(anomaly, "SETTINGS", anomaly.SETTINGS | {"noise": 4.0, "epochs": 1})
+    quick = digit_samples.SETTINGS | SMALL | {"noise": (8.0, 4.0), "epochs": 2}
+    monkeypatch.setattr(digit_samples, "SETTINGS", quick)
 
     def run(*arguments):
         result = CliRunner().invoke(cli.app, ["reproduce", *arguments, "-o", str(tmp_path / "out")])
@@ -105,6 +107,12 @@ def test_anomaly(reproduce):
     output, files = reproduce("anomaly")
     assert files == {".jobs", "anomaly.json", "anomaly.png"}
     assert "of 10 digits" in output
+
+
+def test_digit_samples(reproduce):
+    output, files = reproduce("digit-samples", "--count", "16")
+    assert files == {"digit-samples.json", "digit-samples.png"}
+    assert "annealed" in output
 
 
 def test_wrong_numbers_of_samples_are_refused():

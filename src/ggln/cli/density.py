@@ -153,3 +153,28 @@ def anomaly(seeds: Repeats = 1, n_jobs: Workers = 1, store: Store = None, output
     print_table(console, "Area under the ROC curve, by the digit left out", columns, lines, {})
     console.print(f"Ahead of both: {results['ahead_of_both']} of 10 digits")
     keep(console, results, output, "anomaly", picture.draw)
+
+
+@app.command("digit-samples")
+def digit_samples(
+    count: Annotated[int, typer.Option(min=16, help="Samples of each method.")] = 200,
+    seed: Seed = 0,
+    output: Output = RESULTS,
+) -> None:
+    """Digits from nothing, by annealed Langevin dynamics, with distances to unseen digits.
+
+    Example: ggln reproduce digit-samples --count 100
+    """
+    from ggln.experiments import digit_samples as experiment
+    from ggln.plots import digit_samples as picture
+
+    console = new_console()
+    with console.status("learning and sampling"):
+        results = experiment.run(count, seed)
+    columns = {"energy_distance": ".4f", "nearest": ".4f"}
+    names = {
+        "energy_distance": "energy distance to unseen digits",
+        "nearest": "squared distance to the nearest",
+    }
+    print_table(console, f"{count} samples of each", columns, results["samples"], names)
+    keep(console, results, output, "digit-samples", picture.draw)

@@ -66,7 +66,8 @@ class Denoisers:
     """Networks for all strengths of the noise, which learn rows in the user's units.
 
     settings: of the networks for the first strength; levels: deviations, the largest first, in `unit`
-    ("spread" or "data"); widened: whether the range is that of noisy rows; range_rows: rows that the range is taken from.
+    ("spread" or "data"); widened: whether the range is that of noisy rows; range_rows: rows that the range is
+    taken from.
 
     A stream does not know its range at first: whenever the number of rows is a power of two up to
     `constants.WARMUP_ROWS`, range and networks are drawn afresh from all rows so far and these are learnt

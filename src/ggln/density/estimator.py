@@ -447,8 +447,8 @@ class DenoisingDensity(BaseEstimator):
         else:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = (
-            "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance learning_rate "
-            "step min_variance max_variance bias_weight"
+            "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance "
+            "learning_rate step min_variance max_variance bias_weight"
         )
         settings = Settings(
             **{name: getattr(self, name) for name in names.split()},
@@ -529,8 +529,8 @@ class DenoisingDensity(BaseEstimator):
         """Return rows in the user's units; warn if some had to be held back."""
         if walk.held.any():
             warnings.warn(
-                f"{int(walk.held.sum())} of {walk.held.size} rows reached {dynamics.BOUND:g} times the range of "
-                f"the data and were held there: they say little about the data; try {remedy}",
+                f"{int(walk.held.sum())} of {walk.held.size} rows reached {dynamics.BOUND:g} times the range "
+                f"of the data and were held there: they say little about the data; try {remedy}",
                 RuntimeWarning,
                 stacklevel=3,
             )
