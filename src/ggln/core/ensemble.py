@@ -145,7 +145,8 @@ class Ensemble:
         """Return how many rows pass a layer together: as many as fit buffers of a bounded size."""
         one = self.new_work(1)
         arrays = [one.unknown, one.means, one.precisions, *one.messages, one.outputs, one.density]
-        return max(1, min(constants.BLOCK_ROWS, constants.BLOCK_BYTES // sum(a.nbytes for a in arrays)))
+        size = int(sum(array.nbytes for array in arrays))
+        return max(1, min(constants.BLOCK_ROWS, constants.BLOCK_BYTES // size))
 
     def new_work(self, rows: int) -> Work:
         """Return buffers for blocks of up to `rows` rows."""

@@ -264,6 +264,6 @@ for _kind in (Diagonal, Full):
     Send.register(_kind)(_send)
     Learn.register(_kind)(_learn)
     Infer.register(_kind)(_infer)
-for _kind in (Isotropic, Diagonal, Full):
-    Energies.register(_kind)(_energies)
-    AddMoments.register(_kind)(_add_output_moments)
+for _any_kind in (Isotropic, Diagonal, Full):
+    Energies.register(_any_kind)(_energies)
+    AddMoments.register(_any_kind)(_add_output_moments)

@@ -22,7 +22,7 @@ from ggln.core import constants
 from ggln.core.build import Settings
 from ggln.core.threads import Threads
 from ggln.density import dynamics
-from ggln.density.denoiser import Denoisers, draw_noise
+from ggln.density.denoiser import Denoiser, Denoisers, draw_noise
 from ggln.estimators import RATE, ROWS, SCALE, _refuse_bad
 
 FloatArray = NDArray[np.float64]
@@ -30,6 +30,8 @@ LANGEVIN_STEPS = 40
 """Steps at each strength of the noise that `sample` takes by default."""
 LANGEVIN_SIZE = 0.3
 """Step of the Langevin dynamics, as a fraction of the noise's deviation."""
+HMC_SIZE = 0.003
+"""The paper's step of the Hamiltonian dynamics, in scaled units."""
 START_STEPS = 24
 """Denoising steps that bring random starting points of Hamiltonian chains to the data, as in Figure 4."""
 
@@ -330,20 +332,20 @@ class DenoisingDensity(BaseEstimator):
         for name, value in {"n": n, "substeps": substeps, "chains": chains, "steps": steps}.items():
             if value is not None and (not isinstance(value, Integral) or value < 1):
                 raise ValueError(f"{name} must be a positive integer, got {value!r}")
-        if step_size is not None and not (isinstance(step_size, Real) and 0 < step_size < np.inf):
+        default = {"hmc": HMC_SIZE, "langevin": LANGEVIN_SIZE}
+        if method not in default:
+            raise ValueError(f'method must be "hmc" or "langevin", got {method!r}')
+        size: Any = default[method] if step_size is None else step_size
+        if not (isinstance(size, Real) and 0 < size < np.inf):
             raise ValueError(f"step_size must be a positive number, got {step_size!r}")
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         with self._threads() as threads:
             if method == "hmc":
-                size = 0.003 if step_size is None else float(step_size)
                 walk = self._hamiltonian(
                     n, chains or min(n, 100), steps or 1, substeps, size, burn_in, random, threads
                 )
-            elif method == "langevin":
-                size = LANGEVIN_SIZE if step_size is None else float(step_size)
-                walk = self._langevin(n, steps or LANGEVIN_STEPS, size, random, threads)
             else:
-                raise ValueError(f'method must be "hmc" or "langevin", got {method!r}')
+                walk = self._langevin(n, steps or LANGEVIN_STEPS, size, random, threads)
         return self._back(walk, "a smaller step_size")
 
     def _hamiltonian(
@@ -379,7 +381,7 @@ class DenoisingDensity(BaseEstimator):
             # in units of the noise, in which one step suits all columns
             walk = dynamics.langevin(
                 rows / noise,
-                lambda x, own=network: own.noise * own.score(x * own.noise, threads),
+                self._scaled_score(network, threads),
                 steps,
                 size,
                 random,
@@ -388,6 +390,11 @@ class DenoisingDensity(BaseEstimator):
             rows, held = walk.rows * noise, held | walk.held
         mean = self.denoisers_.networks[-1].predict(rows, threads)[0]
         return dynamics.Walk(mean, held)
+
+    @staticmethod
+    def _scaled_score(network: Denoiser, threads: Threads) -> dynamics.Field:
+        """Return the score of rows in units of the noise."""
+        return lambda x: network.noise * network.score(x * network.noise, threads)
 
     # Saving --------------------------------------------------------------------------------------------
 
@@ -408,7 +415,7 @@ class DenoisingDensity(BaseEstimator):
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
-        parameters = {
+        parameters: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in header["parameters"].items()
         }

@@ -1,6 +1,7 @@
 """The paper's control: a perceptron that undoes noise (Appendix H.4). Needs JAX and Optax."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,21 +28,21 @@ def train(
         for key, a, b in zip(keys, widths[:-1], widths[1:], strict=True)
     ]
 
-    def forward(parameters, x):  # type: ignore[no-untyped-def]
+    def forward(parameters: Any, x: Any) -> tuple[Any, Any]:
         for weights, bias in parameters[:-1]:
             x = jax.nn.relu(x @ weights + bias)
         weights, bias = parameters[-1]
         out = x @ weights + bias
         return out[:, :-1], jnp.clip(out[:, -1], -12.0, 6.0)
 
-    def loss(parameters, x, y):  # type: ignore[no-untyped-def]
+    def loss(parameters: Any, x: Any, y: Any) -> Any:
         mean, log_variance = forward(parameters, x)
         squares = ((y - mean) ** 2).sum(axis=1)
         return jnp.mean(0.5 * (squares * jnp.exp(-log_variance) + y.shape[1] * log_variance))
 
     optimiser = optax.adam(learning_rate)
 
-    def step(state, rows):  # type: ignore[no-untyped-def]
+    def step(state: Any, rows: Any) -> tuple[Any, None]:
         parameters, moments = state
         slopes = jax.grad(loss)(parameters, *rows)
         updates, moments = optimiser.update(slopes, moments)

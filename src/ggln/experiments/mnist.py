@@ -4,6 +4,7 @@
 without test images: the number of principal components on the last tenth of the training images.
 """
 
+import math
 import resource
 import time
 from pathlib import Path
@@ -58,7 +59,7 @@ class Images(NamedTuple):
     @property
     def side(self) -> int:
         """Pixels along an edge."""
-        return round(self.train.shape[1] ** 0.5)
+        return math.isqrt(self.train.shape[1])
 
 
 def load(data: str, data_dir: Path | None = None, rows: int | None = None) -> Images:

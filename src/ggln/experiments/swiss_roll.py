@@ -92,7 +92,7 @@ def run(
                 name: float(np.mean([one[name] for one in own])) for name in ("distance", "cosine_error")
             }
             worst = {"worst_distance": max(one["distance"] for one in own)}
-            path = own[0]["path"]
+            path = np.round(own[0]["path"], 3)  # enough for a picture
             measured[str(n)][method] = {**numbers, **worst, "path": path, "distances": own[0]["distances"]}
     return {
         "experiment": "swiss-roll",

@@ -5,25 +5,28 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, ORANGE
+from ggln.plots.style import BLUE, GREY, ORANGE
 
 
 def draw(results: dict[str, Any]) -> Figure:
-    """Draw a line of panels for each method and number of samples: the grid after some of the steps."""
-    lines = [(n, method) for n, methods in results["samples"].items() for method in methods]
-    shown = results["shown"]
-    figure = Figure(figsize=(1.35 * len(shown) + 1.6, 1.35 * len(lines)), layout="constrained")
-    panels = figure.subplots(len(lines), len(shown), squeeze=False, sharex=True, sharey=True)
-    for line, (n, method) in zip(panels, lines, strict=True):
-        own = results["samples"][n][method]
-        colour = BLUE if method.startswith("G-GLN") else ORANGE
-        for axes, points in zip(line, own["path"], strict=True):
-            x, y = np.array(points).T
-            axes.scatter(x, y, s=2, color=colour, linewidths=0)
-            axes.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=[], yticks=[], aspect="equal")
-        label = f"{method.replace(', rate', f',{chr(10)}rate')}\n{n} samples\n{own['distance']:.3f}"
-        line[0].set_ylabel(label, fontsize=7, rotation=0, ha="right", va="center")
-    for axes, step in zip(panels[0], shown, strict=True):
-        axes.set_title("the grid" if step == 0 else f"step {step}", fontsize=8)
-    figure.suptitle("Denoising a grid; the number is the mean distance to the roll at the end", fontsize=9)
+    """Draw a line for each method, and a block of panels for each number of samples: the grid after some steps."""
+    samples, shown = results["samples"], results["shown"]
+    methods = list(next(iter(samples.values())))
+    width = len(shown) * len(samples)
+    figure = Figure(figsize=(1.1 * width + 1.4, 1.2 * len(methods)), layout="constrained")
+    panels = figure.subplots(len(methods), width, squeeze=False, sharex=True, sharey=True)
+    for line, method in zip(panels, methods, strict=True):
+        colour = BLUE if method.startswith("G-GLN") else ORANGE if "MLP" in method else GREY
+        for block, own in enumerate(samples.values()):
+            for i, points in enumerate(own[method]["path"]):
+                axes = line[block * len(shown) + i]
+                axes.scatter(*np.array(points).T, s=1.5, color=colour, linewidths=0)
+                axes.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=[], yticks=[], aspect="equal")
+            axes.set_xlabel(f"distance {own[method]['distance']:.3f}", fontsize=7)
+        label = method.replace(", ", ",\n")
+        line[0].set_ylabel(label, fontsize=8, rotation=0, ha="right", va="center")
+    for block, n in enumerate(samples):
+        for i, step in enumerate(shown):
+            title = f"{n} samples:\nthe grid" if step == 0 else f"step {step}"
+            panels[0, block * len(shown) + i].set_title(title, fontsize=8)
     return figure
