@@ -335,8 +335,8 @@ class DenoisingDensity(BaseEstimator):
         default = {"hmc": HMC_SIZE, "langevin": LANGEVIN_SIZE}
         if method not in default:
             raise ValueError(f'method must be "hmc" or "langevin", got {method!r}')
-        size: Any = default[method] if step_size is None else step_size
-        if not (isinstance(size, Real) and 0 < size < np.inf):
+        size = default[method] if step_size is None else step_size
+        if not isinstance(size, int | float | np.floating) or not 0 < size < np.inf:
             raise ValueError(f"step_size must be a positive number, got {step_size!r}")
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         with self._threads() as threads:

@@ -9,7 +9,7 @@ from ggln.plots.style import BLUE, GREY, ORANGE
 
 
 def draw(results: dict[str, Any]) -> Figure:
-    """Draw a line for each method, a block of panels for each number of samples: the grid after some steps."""
+    """Draw a line for each method: the grid after some steps, for each number of samples."""
     samples, shown = results["samples"], results["shown"]
     methods = list(next(iter(samples.values())))
     width = len(shown) * len(samples)
