@@ -84,7 +84,7 @@ def test_the_score_of_a_gaussian_converges():
     settings = {"noise": 0.5, "layer_sizes": (8, 8, 1), "context_dim": 6}
     few, many = (gradient_check.check("Gaussian, 2 columns", n, 0, settings)["error"] for n in (50, 4000))
     assert many < 0.45
-    assert many < 0.8 * few
+    assert many < 0.7 * few
 
 
 @pytest.mark.parametrize("cuts", [[1, 2, 3, 500], [700], [64, 65, 1300]])

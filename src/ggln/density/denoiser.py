@@ -24,6 +24,9 @@ NOISE, ORDER = 10, 12  # streams of random numbers
 NOISE_ROWS = 64
 """Rows whose noise is drawn together: setting up a generator takes as long as a few hundred numbers."""
 
+PACES = 32
+"""Parts of an epoch, at least, in which the annealed step has one length each."""
+
 
 def draw_noise(seed: int, first: int, count: int, columns: int) -> FloatArray:
     """Return standard normal numbers [count, columns] for the rows from number `first` on."""
@@ -100,18 +103,31 @@ class Denoisers:
         rows: FloatArray,
         epochs: int,
         shuffle: bool,
+        anneal: bool,
         threads: Threads,
         progress: Callable[[int], object],
     ) -> None:
-        """Learn a table, a row at a time, in `epochs` passes. Only before anything else was learnt."""
+        """Learn a table, a row at a time, in `epochs` passes. Only before anything else was learnt.
+
+        anneal: whether the step shrinks to nothing on the way, in a fixed number of paces.
+        """
         self._begin(rows)
         self.networks[0].ensemble.require(rows.shape[0])
         random = np.random.default_rng([self.settings.seed, ORDER])
+        total = epochs * len(rows)
+        full = [network.ensemble.rules for network in self.networks]
         for _ in range(epochs):
             order = random.permutation(len(rows)) if shuffle else np.arange(len(rows))
-            for part in np.array_split(order, -(-len(rows) // constants.BLOCK_ROWS)):
+            for part in np.array_split(
+                order, min(len(rows), max(PACES, -(-len(rows) // constants.BLOCK_ROWS)))
+            ):
+                pace = 1.0 - self.rows / total if anneal else 1.0
+                for network, rules in zip(self.networks, full, strict=True):
+                    network.ensemble.rules = rules._replace(step=rules.step.times(pace))
                 self._learn(rows[part], threads)
                 progress(len(part))
+        for network, rules in zip(self.networks, full, strict=True):
+            network.ensemble.rules = rules
         self.warming = False
 
     def partial_fit(self, rows: FloatArray, threads: Threads, progress: Callable[[int], object]) -> None:

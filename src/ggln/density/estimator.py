@@ -30,6 +30,8 @@ LANGEVIN_STEPS = 40
 """Steps at each strength of the noise that `sample` takes by default."""
 LANGEVIN_SIZE = 0.3
 """Step of the Langevin dynamics, as a fraction of the noise's deviation."""
+LANGEVIN_REACH = 5.0
+"""Deviations of the noise that Langevin chains may reach beyond the bound: noisy rows lie outside the data."""
 HMC_SIZE = 0.003
 """The paper's step of the Hamiltonian dynamics, in scaled units."""
 START_STEPS = 24
@@ -79,6 +81,8 @@ class DenoisingDensity(BaseEstimator):
         MNIST.
     scaling_rows : int or None
         Rows, the first ones, that `fit` takes the range from; None for all.
+    anneal : bool
+        Whether the step of `fit` shrinks to nothing. What is learnt afterwards is learnt at full length again.
     shuffle : bool
         Whether `fit` shuffles the rows.
     random_state : None, int or RandomState
@@ -124,6 +128,7 @@ class DenoisingDensity(BaseEstimator):
         "bias_weight": [Interval(Real, 0, 1e3, closed="both")],
         "scaling": [StrOptions({"data", "noisy"})],
         "scaling_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "anneal": ["boolean"],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [
@@ -154,6 +159,7 @@ class DenoisingDensity(BaseEstimator):
         bias_weight: float = 1e-2,
         scaling: str = "data",
         scaling_rows: int | None = None,
+        anneal: bool = True,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -177,6 +183,7 @@ class DenoisingDensity(BaseEstimator):
         self.bias_weight = bias_weight
         self.scaling = scaling
         self.scaling_rows = scaling_rows
+        self.anneal = anneal
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -196,7 +203,7 @@ class DenoisingDensity(BaseEstimator):
             rows = self._rows(X, reset=True)
             denoisers = self._new_denoisers(rows.shape[1])
             with self._threads() as threads, self._progress(rows.shape[0] * self.epochs) as progress:
-                denoisers.fit(rows, self.epochs, self.shuffle, threads, progress)
+                denoisers.fit(rows, self.epochs, self.shuffle, self.anneal, threads, progress)
         self.denoisers_ = denoisers
         return self
 
@@ -336,7 +343,7 @@ class DenoisingDensity(BaseEstimator):
         if method not in default:
             raise ValueError(f'method must be "hmc" or "langevin", got {method!r}')
         size = default[method] if step_size is None else step_size
-        if not isinstance(size, int | float | np.floating) or not 0 < size < np.inf:
+        if not 0 < size < np.inf:
             raise ValueError(f"step_size must be a positive number, got {step_size!r}")
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         with self._threads() as threads:
@@ -385,7 +392,7 @@ class DenoisingDensity(BaseEstimator):
                 steps,
                 size,
                 random,
-                bound=dynamics.BOUND / noise,
+                bound=dynamics.BOUND / noise + LANGEVIN_REACH,
             )
             rows, held = walk.rows * noise, held | walk.held
         mean = self.denoisers_.networks[-1].predict(rows, threads)[0]

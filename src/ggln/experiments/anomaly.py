@@ -13,7 +13,7 @@ from ggln.density import DenoisingDensity
 from ggln.experiments import jobs
 from ggln.experiments.record import Results, machine
 
-VERSION = "1"
+VERSION = "2"
 SETTINGS: dict[str, Any] = {
     "noise": (8.0, 4.0, 2.0),
     "noise_unit": "data",

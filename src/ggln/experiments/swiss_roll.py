@@ -23,6 +23,7 @@ SETTINGS: dict[str, Any] = {
     "noise_unit": "data",
     "layer_sizes": (50,) * 3 + (1,),
     "context_dim": 12,
+    "anneal": True,
     "shuffle": False,
 }
 OURS, TRUTH = "G-GLN", "the true score"
