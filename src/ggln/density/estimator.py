@@ -31,7 +31,7 @@ LANGEVIN_STEPS = 40
 LANGEVIN_SIZE = 0.3
 """Step of the Langevin dynamics, as a fraction of the noise's deviation."""
 LANGEVIN_REACH = 5.0
-"""Deviations of the noise that Langevin chains may reach beyond the bound: noisy rows lie outside the data."""
+"""Deviations of the noise that Langevin chains may go beyond the bound: noisy rows lie outside the data."""
 HMC_SIZE = 0.003
 """The paper's step of the Hamiltonian dynamics, in scaled units."""
 START_STEPS = 24
@@ -82,7 +82,7 @@ class DenoisingDensity(BaseEstimator):
     scaling_rows : int or None
         Rows, the first ones, that `fit` takes the range from; None for all.
     anneal : bool
-        Whether the step of `fit` shrinks to nothing. What is learnt afterwards is learnt at full length again.
+        Whether the step of `fit` shrinks to nothing. What is learnt afterwards is learnt at full length.
     shuffle : bool
         Whether `fit` shuffles the rows.
     random_state : None, int or RandomState
