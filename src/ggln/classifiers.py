@@ -44,7 +44,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
         Networks with different gates, whose probabilities are averaged.
-    gating : {"tree", "sphere", "axis", "mixed", "pair"}
+    gating : {"tree", "sphere", "axis", "mixed", "pairs"}
         Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
         one random feature each; half on the sphere and half on features; or from one random row to another,
         which suits many correlated features such as pixels.

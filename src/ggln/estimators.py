@@ -68,7 +68,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
         Networks with different gates, whose predictions are mixed.
-    gating : {"tree", "sphere", "axis", "mixed", "pair"}
+    gating : {"tree", "sphere", "axis", "mixed", "pairs"}
         Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
         one random feature each; half on the sphere and half on features; or from one random row to another.
     gating_bias : float or "data"

@@ -18,6 +18,7 @@ from ggln import atomic
 FORMAT = 1
 HEADER = "ggln"
 LOADABLE = {
+    "DenoisingDensity": "ggln.density",
     "GGLNRegressor": "ggln.estimators",
     "GLNClassifier": "ggln.classifiers",
     "GLCB": "ggln.bandits.glcb",

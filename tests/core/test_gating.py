@@ -20,7 +20,7 @@ from ggln.core.gating import (
     sample_axis,
     sample_mixed,
     sample_offsets,
-    sample_pair,
+    sample_pairs,
     sample_sphere,
 )
 
@@ -55,15 +55,15 @@ def test_offsets_have_the_asked_scale(gating: str) -> None:
 def test_pairs_of_rows_give_directions_in_which_rows_differ() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50, 1)) * np.array([[3.0, 4.0, 0.0]]) * 1e200
-    gates = sample_pair(40, 3, rows, 0.5, rng)
+    gates = sample_pairs(40, 3, rows, 0.5, rng)
     unit = np.abs(gates.normals @ np.array([0.6, 0.8, 0.0]))
     np.testing.assert_allclose(np.linalg.norm(gates.normals, axis=1), 1.0, rtol=1e-12)
     assert np.mean(unit > 1 - 1e-9) > 0.9  # the rest took a row twice
     for alike in (np.empty((0, 3)), np.ones((1, 3)), np.ones((7, 3))):
-        gates = sample_pair(40, 3, alike, "data", rng)
+        gates = sample_pairs(40, 3, alike, "data", rng)
         np.testing.assert_allclose(np.linalg.norm(gates.normals, axis=1), 1.0, rtol=1e-12)
         assert np.isfinite(gates.offsets).all()
-    assert sample_pair(4, 0, rows, 0.5, rng).codes.shape == (4, 0)
+    assert sample_pairs(4, 0, rows, 0.5, rng).codes.shape == (4, 0)
 
 
 def test_axis_gates_take_features_uniformly() -> None:

@@ -17,6 +17,7 @@ from ggln.cli import (
     classification,
     comparisons,
     datasets,
+    density,
     explain,
     fit,
     options,
@@ -33,7 +34,7 @@ app = typer.Typer(
     help="Gaussian Gated Linear Networks: online regression with error bars.",
 )
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
-for experiment in (classification, bandits):
+for experiment in (classification, bandits, density):
     reproduce.app.add_typer(experiment.app)
 for command in (fit, predict, stream, explain, plot, bench):
     app.add_typer(command.app)

@@ -66,6 +66,7 @@ class Settings:
     online: bool = False  # a stream's own ways: regressors learn with it, and every other network is calm
     family: str = "gaussian"  # or "bernoulli": what neurons predict
     decay: float | None = None  # rows after which the step of Bernoulli neurons falls as 1 / time
+    bias_weight: float = 1.0  # initial weight of isotropic biases, as a multiple of the other inputs'
 
     @property
     def columns(self) -> int:
@@ -91,7 +92,7 @@ class Settings:
     @property
     def needs_data(self) -> bool:
         """Whether networks depend on the first rows: their scale, or gates through them."""
-        return bool(self.standardize) or self.gating_bias == "data" or self.gating in ("tree", "pair")
+        return bool(self.standardize) or self.gating_bias == "data" or self.gating in ("tree", "pairs")
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
@@ -186,14 +187,21 @@ def make_rules(settings: Settings) -> Rules:
         rounding=number(constants.ROUNDING * np.finfo(number).eps),
         floor=number(constants.BARRIER_FLOOR),
         one=number(1),
+        pace=number(constants.PRECISION_PACE),
     )
-    caps = {"capped": constants.STEP_CAP, "ogd": np.inf, "normalised": settings.learning_rate}
-    rate = np.inf if settings.step == "normalised" else settings.learning_rate
+    rate = number(settings.learning_rate)
+    steps = {
+        "ogd": Step(rate, number(np.inf)),
+        "capped": Step(rate, number(constants.STEP_CAP)),
+        "normalised": Step(number(np.inf), rate),
+        # the rate is a fraction of the longest step that is safe
+        "split": Step(number(np.inf), rate, True),
+    }
     return Rules(
         make_kind(settings),
         projections[settings.projection],
         limits,
-        Step(number(rate), number(caps[settings.step])),
+        steps[settings.step],
     )
 
 
@@ -252,7 +260,7 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     """Return untrained networks with the given gates."""
     rules = make_rules(settings)
     base, inputs = make_base(settings)
-    shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.dtype)
+    shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.bias_weight, settings.dtype)
     switching = settings.aggregation == "switching"
     return Ensemble(
         rules,

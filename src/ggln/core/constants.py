@@ -23,6 +23,8 @@ give 1.5 times the speed of one; eight would need more than the sixteen vector r
 BLOCK_ROWS = 1024
 """Rows that pass one layer before the next begins. Long enough that a row of weights is fetched from
 memory once for several visits, short enough that the inputs of a wide layer (2 MB) stay in the cache."""
+BLOCK_BYTES = 64 * 2**20
+"""Buffers of a block take at most this: with hundreds of outputs, blocks are shorter than `BLOCK_ROWS`."""
 GATING_ROWS = 128
 """Rows whose projections are computed together: their sums fit the first-level cache."""
 CONTEXT_CACHE_BYTES = 768 * 2**20
@@ -63,6 +65,10 @@ BIAS_LOGIT = 1.0
 STEP_CAP = 0.2
 """kappa of the capped step min(eta, kappa / trace(Hessian)). Below 2 a step on the local quadratic model
 cannot overshoot; 0.1 to 0.3 measured best."""
+PRECISION_PACE = 0.1
+"""In a split step, the precision moves at this fraction of the mean's step: with few outputs the squared
+residual of one row says little about the variance. Measured on the Swiss roll: at the same pace some contexts
+collapse."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
 RECURSIONS = (0, 1.0), (64, 3.0), (200, 1.0), (200, 10.0)

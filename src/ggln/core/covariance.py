@@ -1,8 +1,8 @@
 """What a structure of the covariance provides, for neurons of several outputs.
 
-Each function works on the natural parameters, or on the prediction, of one neuron. `isotropic`,
-`diagonal` and `full` implement them; `multivariate` has the loops over inputs, rows and neurons, which they
-share.
+Each function works on the natural parameters, or on the prediction, of one neuron. `diagonal` and `full`
+implement all of them; `multivariate` has the loops over inputs, rows and neurons, which they share.
+`isotropic` has loops of its own and implements what concerns its constraints and its predictions.
 """
 
 from ggln.core.jit import Protocol
@@ -36,12 +36,8 @@ def add_isotropic(kind, natural, precision):
     """Add precision * I to the precision part of `natural` # OUT."""
 
 
-def isotropic_part(kind, coefficients):
-    """C . phi for phi = (I, 0): the sum of the coefficients on the diagonal."""
-
-
 def count_biases(kind):
-    """How many bias inputs are dense; those of the isotropic kind are one-hot instead."""
+    """How many bias inputs a neuron has."""
 
 
 def write_bias(kind, i, natural):
@@ -50,10 +46,6 @@ def write_bias(kind, i, natural):
 
 def add_moments(kind, natural, moments):
     """Add one input's share of the sums that `respond` needs for the trace # OUT."""
-
-
-def add_hot(kind, axis, precision, weighted, sums, moments):
-    """Add a one-hot input's natural parameters to `sums`, and its share to `moments` # OUT, in O(1)."""
 
 
 def marginals(kind, output, mean, variance):
@@ -70,12 +62,7 @@ def squared_distance(kind, output, target):
 
 Predict, Respond = Protocol(predict), Protocol(respond)
 CountConstraints, Constrain = Protocol(count_constraints), Protocol(constrain)
-ToNatural, AddIsotropic, IsotropicPart = (
-    Protocol(to_natural),
-    Protocol(add_isotropic),
-    Protocol(isotropic_part),
-)
+ToNatural, AddIsotropic = Protocol(to_natural), Protocol(add_isotropic)
 CountBiases, WriteBias, AddMoments = Protocol(count_biases), Protocol(write_bias), Protocol(add_moments)
 LogDeterminant, SquaredDistance = Protocol(log_determinant), Protocol(squared_distance)
 Marginals = Protocol(marginals)
-AddHot = Protocol(add_hot)

@@ -6,13 +6,11 @@ import numpy as np
 
 from ggln.core.constants import BIAS_LEAK
 from ggln.core.covariance import (
-    AddHot,
     AddIsotropic,
     AddMoments,
     Constrain,
     CountBiases,
     CountConstraints,
-    IsotropicPart,
     LogDeterminant,
     Marginals,
     Predict,
@@ -87,14 +85,6 @@ def _add_isotropic_diagonal(kind, natural, precision):
         natural[d] += precision
 
 
-@IsotropicPart.register(Diagonal)
-def _isotropic_part_diagonal(kind, coefficients):
-    total = coefficients.dtype.type(0)
-    for d in range(kind.outputs):
-        total += coefficients[d]
-    return total
-
-
 @CountBiases.register(Diagonal)
 def _count_biases_diagonal(kind):
     return 2 * kind.outputs
@@ -117,11 +107,6 @@ def _add_moments_diagonal(kind, natural, moments):
         moments[3 * d] += a * a
         moments[3 * d + 1] += a * b
         moments[3 * d + 2] += b * b
-
-
-@AddHot.register(Diagonal)
-def _add_hot_diagonal(kind, axis, precision, weighted, sums, moments):
-    pass  # this kind has no one-hot inputs
 
 
 @LogDeterminant.register(Diagonal)

@@ -114,6 +114,7 @@ class Ensemble:
         self.index = np.zeros((networks * self.neurons, contexts_each), constants.SLOT)
         self.used = int(lengths.max())  # slot 0 is the row of zeros that all unvisited contexts share
         self.pool = np.zeros(self.used * constants.LANES, shape.priors.dtype)
+        self.block_rows = self._longest_block()
         self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
         self.time = 1  # t of Appendix D
         self.shares, self.spreads = np.full(networks, 1.0 / networks), np.ones(networks)
@@ -153,6 +154,13 @@ class Ensemble:
             grown[: self.pool.size] = self.pool
             self.pool = grown
 
+    def _longest_block(self) -> int:
+        """Return how many rows pass a layer together: as many as fit buffers of a bounded size."""
+        one = self.new_work(1)
+        arrays = [one.unknown, one.means, one.precisions, *one.messages, one.outputs, one.density]
+        size = int(sum(array.nbytes for array in arrays))
+        return max(1, min(constants.BLOCK_ROWS, constants.BLOCK_BYTES // size))
+
     def new_work(self, rows: int) -> Work:
         """Return buffers for blocks of up to `rows` rows."""
         return make_work(self.shape, self.rules.kind, self.base, self.base_inputs, rows)
@@ -160,7 +168,7 @@ class Ensemble:
     def learning_work(self, which: int) -> Work:
         """Return the buffers number `which` for learning blocks, which are kept."""
         if which not in self._buffers:
-            self._buffers[which] = self.new_work(constants.BLOCK_ROWS)
+            self._buffers[which] = self.new_work(self.block_rows)
         return self._buffers[which]
 
     def row_work(self) -> tuple[Slots, Work]:
@@ -219,7 +227,7 @@ class Ensemble:
             self.rules = rules._replace(step=rules.step.times(epoch.pace))
             length = epoch.order[0].size
             fades = 1.0 - (1.0 - epoch.fade) * np.arange(length) / length
-            for start, stop in blocks(length, constants.BLOCK_ROWS):
+            for start, stop in blocks(length, self.block_rows):
                 rows = [each[start:stop] for each in epoch.order]
                 slots = kept or self.claim(side, rows, threads)
                 columns = rows if kept else [np.arange(some.size) for some in rows]
@@ -415,12 +423,15 @@ class Ensemble:
         contexts(self.gates, side, np.arange(side.shape[0]), first, first + self.neurons, slots)
         find_rows(self.index, slots, first)
         found = []
-        for row, prior in zip(self.shape.table, self.shape.priors, strict=True):
+        for row, prior, bias_prior in zip(*self.shape, strict=True):
             used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
             copies = np.arange(0, row[LENGTH], row[STRIDE] + row[HOT_STRIDE])
-            used = (copies[:, None] + used).ravel()
+            initial = np.full(used.size, prior, np.float64)
+            if row[HOT]:
+                initial[-2 * self.rules.kind.outputs :] = bias_prior
             starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].T[..., None].astype(np.intp) * constants.LANES
-            found.append(np.float64(prior) + self.pool[starts + used].astype(np.float64))
+            places = starts + (copies[:, None] + used).ravel()
+            found.append(np.tile(initial, copies.size) + self.pool[places].astype(np.float64))
         return found
 
     def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
@@ -475,7 +486,7 @@ class Ensemble:
         outputs: [n, members, N, P] # OUT, or None where they are not wanted; gated_by as in `moments`.
         """
         gated_by = side if gated_by is None else gated_by
-        longest = max(1, min(constants.BLOCK_ROWS, -(-side.shape[0] // threads.count)))
+        longest = max(1, min(self.block_rows, -(-side.shape[0] // threads.count)))
         cuts = blocks(side.shape[0], longest)
 
         def share(thread: int) -> None:

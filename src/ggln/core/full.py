@@ -6,13 +6,11 @@ import numpy as np
 
 from ggln.core.constants import BIAS_LEAK
 from ggln.core.covariance import (
-    AddHot,
     AddIsotropic,
     AddMoments,
     Constrain,
     CountBiases,
     CountConstraints,
-    IsotropicPart,
     LogDeterminant,
     Marginals,
     Predict,
@@ -112,14 +110,6 @@ def _add_isotropic_full(kind, natural, precision):
         natural[(kind.outputs + 1) * d] += precision
 
 
-@IsotropicPart.register(Full)
-def _isotropic_part_full(kind, coefficients):
-    total = coefficients.dtype.type(0)
-    for d in range(kind.outputs):
-        total += coefficients[(kind.outputs + 1) * d]
-    return total
-
-
 @CountBiases.register(Full)
 def _count_biases_full(kind):
     return 2 * kind.outputs * kind.outputs
@@ -163,11 +153,6 @@ def _add_moments_full(kind, natural, moments):
             moments[2 + d] += p * natural[size * size + e]
             for k in range(size):
                 moments[2 + size + size * d + k] += p * natural[size * e + k]
-
-
-@AddHot.register(Full)
-def _add_hot_full(kind, axis, precision, weighted, sums, moments):
-    pass  # this kind has no one-hot inputs
 
 
 @LogDeterminant.register(Full)

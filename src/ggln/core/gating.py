@@ -84,24 +84,23 @@ def with_normals(
     return Gates(codes.astype(np.int32), offsets.reshape(shape), normals)
 
 
-def sample_pair(
+def sample_pairs(
     neurons: int, context_dim: int, rows: FloatArray, gating_bias: float | str, rng: np.random.Generator
 ) -> Gates:
-    """Draw normals along the difference of two random rows: they cut where rows do differ.
+    """Draw normals from one random row to another: directions in which rows differ.
 
-    Of many correlated features, such as pixels, a direction on the sphere is mostly noise. Where two rows are
-    equal, or there are none, it is taken all the same.
+    With hundreds of features that hang together, a direction on the sphere sees mostly noise. A pair of equal
+    rows keeps its direction on the sphere, and so do all gates while there are no rows.
     """
-    gates = neurons * context_dim
-    normals = rng.standard_normal((gates, rows.shape[1]))
+    sphere = sample_sphere(neurons, context_dim, rows, 0.0, rng)
+    normals, gates = sphere.normals, neurons * context_dim
     if rows.shape[0] > 1:
-        some, others = rng.integers(rows.shape[0], size=(2, gates))
-        differences = rows[some] - rows[others]
-        scales = np.abs(differences).max(axis=1)
-        differ = scales > 0.0
-        # scaled first, so that no square over- or underflows
-        normals[differ] = differences[differ] / scales[differ, None]
-    return with_normals(normals, (neurons, context_dim), rows, gating_bias, rng)
+        ends = (rng.random((2, gates)) * rows.shape[0]).astype(np.intp)
+        apart = rows[ends[0]] - rows[ends[1]]
+        lengths = np.linalg.norm(apart, axis=1, keepdims=True)
+        normals = np.where(lengths > 0, apart / np.where(lengths > 0, lengths, 1.0), normals)
+    offsets = sample_offsets(rows @ normals.T, gating_bias, rng)
+    return Gates(sphere.codes, offsets.reshape(neurons, context_dim), normals)
 
 
 def sample_axis(
@@ -146,9 +145,9 @@ def take_splits(gates: Gates, splits: Splits, rng: np.random.Generator) -> Gates
 
 SAMPLERS: dict[str, Sampler] = {
     "sphere": sample_sphere,
+    "pairs": sample_pairs,
     "axis": sample_axis,
     "mixed": sample_mixed,
-    "pair": sample_pair,
     "tree": sample_axis,  # and then `take_splits`
 }
 

@@ -5,21 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.core.covariance import (
-    AddHot,
-    AddIsotropic,
-    AddMoments,
     Constrain,
-    CountBiases,
     CountConstraints,
-    IsotropicPart,
     LogDeterminant,
     Marginals,
-    Predict,
-    Respond,
     SquaredDistance,
-    ToNatural,
-    WriteBias,
 )
+from ggln.core.jit import fast_kernel
 from ggln.core.projection import clip
 
 
@@ -31,26 +23,57 @@ class Isotropic(NamedTuple):
     bias_precision: Any
 
 
-@Predict.register(Isotropic)
-def _predict_isotropic(kind, natural, initial, limits, output, scratch):
+@fast_kernel
+def predict_isotropic(kind, natural, initial, limits, output):
+    """Write the product's mean, then its precision, both in their ranges, into `output` # OUT.
+
+    initial: the precision with the initial weights, times limits.rounding.
+    """
+    scale = limits.one / max(natural[0], initial, limits.min_sum)
     for d in range(kind.outputs):
-        mean = natural[1 + d] / max(natural[0], initial[0], limits.min_sum)
-        output[d] = clip(mean, -limits.mean_range, limits.mean_range)
+        output[d] = clip(natural[1 + d] * scale, -limits.mean_range, limits.mean_range)
     output[kind.outputs] = clip(natural[0], limits.min_precision, limits.max_precision)
 
 
-@Respond.register(Isotropic)
-def _respond_isotropic(kind, output, scratch, target, moments, coefficients):
-    one = output.dtype.type(1)
-    precision = output[kind.outputs]
-    coefficients[0] = -kind.outputs * one / precision
-    spread = moments[1]
-    for d in range(kind.outputs):
-        residual = target[d] - output[d]
-        coefficients[0] += residual * (target[d] + output[d])
+@fast_kernel
+def respond_isotropic(kind, step, limits, output, target, moments, coefficients):
+    """Write c of the step w_j -= rate c . phi_j into `coefficients` # OUT, and return its rate.
+
+    With L the precision, r = y - mu and u_j = h_j - p_j mu, the gradient is (|r|^2 - D/L) p_j - 2 r . u_j and
+    its Hessian (D / L^2) p p' + (2 / L) U U'. A capped step is bounded by the Hessian's trace. A split one
+    bounds the two terms apart, by their own largest eigenvalues: the first moves the precision, the second
+    the mean. For the one-hot inputs U'U is diagonal but for what mu adds, so that its norm is D times smaller
+    than its trace; the dense ones count with their trace. The precision's step is shortened where the
+    quadratic model would overshoot: the variance moves towards |r|^2 / D by the fraction pace * `step.cap` at
+    most. moments: see `isotropic_loops.finish`.
+    """
+    one, zero, size = output.dtype.type(1), output.dtype.type(0), kind.outputs
+    precision = output[size]
+    distance = length = slant = along = zero
+    dense, hot = moments[1], moments[3]
+    for d in range(size):
+        mean, residual = output[d], target[d] - output[d]
+        distance += residual * residual
+        along += residual * mean
         coefficients[1 + d] = -residual - residual
-        spread -= output[d] * (moments[2 + d] + moments[2 + d] - output[d] * moments[0])
-    return (kind.outputs * one * moments[0] / precision + spread + spread) / precision
+        length += mean * mean
+        slant += moments[5 + size + d] * moments[5 + size + d]
+        dense -= mean * (moments[5 + d] + moments[5 + d] - mean * moments[0])
+        hot -= mean * (moments[5 + size + d] + moments[5 + size + d] - mean * moments[2])
+    narrow = distance - size * one / precision
+    squares = moments[0] + moments[2]
+    if step.split:
+        hot = min(hot, moments[4] + moments[2] * length + 2 * one * np.sqrt(slant * length))
+        rate = step.cap * precision / max(2 * one * (max(dense, zero) + hot), limits.min_sum)
+        excess = max(precision * distance / size - one, zero)
+        own = step.cap * precision * precision / max(size * one * squares, limits.min_sum)
+        own *= limits.pace / (one + limits.pace * step.cap * excess)
+        coefficients[0] = own / rate * narrow + along + along
+        return rate
+    coefficients[0] = narrow + along + along
+    spread = max(dense, zero) + hot
+    trace = (size * one * squares / precision + spread + spread) / precision
+    return min(step.rate, step.cap / max(trace, limits.min_sum))
 
 
 @CountConstraints.register(Isotropic)
@@ -69,50 +92,6 @@ def _constrain_isotropic(kind, natural, limits, constraints, bounds, scales):
             constraints[k, 0] = -limits.mean_range
             constraints[k, 1 + d] = limits.one if side == 0 else -limits.one
             scales[k] = limits.mean_range * max(natural[0], limits.min_precision)
-
-
-@ToNatural.register(Isotropic)
-def _to_natural_isotropic(kind, output, natural):
-    natural[0] = output[kind.outputs]
-    for d in range(kind.outputs):
-        natural[1 + d] = output[kind.outputs] * output[d]
-
-
-@AddIsotropic.register(Isotropic)
-def _add_isotropic_isotropic(kind, natural, precision):
-    natural[0] += precision
-
-
-@IsotropicPart.register(Isotropic)
-def _isotropic_part_isotropic(kind, coefficients):
-    return coefficients[0]
-
-
-@CountBiases.register(Isotropic)
-def _count_biases_isotropic(kind):
-    return 0
-
-
-@WriteBias.register(Isotropic)
-def _write_bias_isotropic(kind, i, natural):
-    pass
-
-
-@AddMoments.register(Isotropic)
-def _add_moments_isotropic(kind, natural, moments):
-    moments[0] += natural[0] * natural[0]
-    for d in range(kind.outputs):
-        moments[1] += natural[1 + d] * natural[1 + d]
-        moments[2 + d] += natural[0] * natural[1 + d]
-
-
-@AddHot.register(Isotropic)
-def _add_hot_isotropic(kind, axis, precision, weighted, sums, moments):
-    sums[0] += precision
-    sums[1 + axis] += weighted
-    moments[0] += precision * precision
-    moments[1] += weighted * weighted
-    moments[2 + axis] += precision * weighted
 
 
 @LogDeterminant.register(Isotropic)

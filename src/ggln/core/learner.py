@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ggln.core import constants
 from ggln.core.build import HINGES, ORDER, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
-from ggln.core.ensemble import Components, Ensemble, Epoch
+from ggln.core.ensemble import Components, Ensemble, Epoch, blocks
 from ggln.core.gating import NO_SPLITS, Gates, Splits
 from ggln.core.recursive import Recursions
 from ggln.core.scaling import Scaler
@@ -285,7 +285,7 @@ class Learner:
         recorded = []
         start = 0
         while start < X.shape[0]:
-            length = min(constants.BLOCK_ROWS, X.shape[0] - start)
+            length = min(self.ensemble.block_rows, X.shape[0] - start)
             if self.warming:
                 length = min(length, self._next_draw() - self.rows)
             block = slice(start, start + length)
@@ -348,7 +348,8 @@ class Learner:
             side = self._join(side, *self.companions.learn(side, scaled, threads))
         goals = self._goals(scaled)
         self.ensemble = self._draw(side, goals, None)
-        self.ensemble.learn(side, goals, threads or Threads(1))
+        for start, stop in blocks(len(side), self.ensemble.block_rows):
+            self.ensemble.learn(side[start:stop], goals[start:stop], threads or Threads(1))
         self.first_rows = [(rows, targets)]
         if self.rows >= constants.WARMUP_ROWS:
             self.first_rows, self.warming = [], False

@@ -1,25 +1,23 @@
-"""Neurons for several outputs: isotropic (Eq. 5), diagonal and full (Eq. 4) precisions.
+"""Neurons for several outputs with diagonal or full precisions (Eq. 4), and what isotropic ones share.
 
-The three structures differ in a few short functions (see `covariance`); the loops over inputs, rows and
-neurons are here. With P_j the precision of input j, h_j = P_j mu_j, P and mu those of
-the product, the gradient is dl/dw_j = <G, P_j> - 2 (y - mu) . h_j, G = -P^-1 + (y - mu)(y + mu)'.
+The structures differ in a few short functions (see `covariance`); the loops over inputs, rows and
+neurons are here, those of isotropic neurons in `isotropic_loops`. With P_j the precision of input j,
+h_j = P_j mu_j, P and mu those of the product, the gradient is dl/dw_j = <G, P_j> - 2 (y - mu) . h_j,
+G = -P^-1 + (y - mu)(y + mu)'.
 
-Isotropic biases, and isotropic base inputs along one axis, are one-hot: a mean along one axis and one
-precision. Each costs O(1) to read and to update, however many outputs there are. A product of isotropic
-Gaussians is isotropic, so the other structures would never leave that family by themselves: their biases
-are narrow along one direction and wide along the others, which lets each direction have its own variance.
+A product of isotropic Gaussians is isotropic, so the other structures would never leave that family by
+themselves: their biases are narrow along one direction and wide along the others, which lets each direction
+have its own variance.
 """
 
 import numpy as np
 
 from ggln.core.covariance import (
-    add_hot,
     add_isotropic,
     add_moments,
     constrain,
     count_biases,
     count_constraints,
-    isotropic_part,
     log_determinant,
     marginals,
     predict,
@@ -32,7 +30,7 @@ from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
 from ggln.core.isotropic import Isotropic
 from ggln.core.jit import Protocol, fast_kernel
-from ggln.core.neuron import AddMoments, Energies, Infer, Learn, Send, SendBase
+from ggln.core.neuron import AddMoments, Energies, Infer, Learn, Send, SendBase, padded
 from ggln.core.projection import Clip, Exact, LogBarrier, move, repair, settle
 from ggln.core.univariate import weights_at
 
@@ -41,7 +39,7 @@ def sizes(kind: Isotropic | Diagonal | Full) -> tuple[int, int, int]:
     """Return the lengths F of the natural parameters, P of an output, and of the moments."""
     d = int(kind.outputs)
     table = {
-        Isotropic: (1 + d, d + 1, d + 2),
+        Isotropic: (padded(1 + d), d + 1, 5 + 2 * d),
         Diagonal: (2 * d, 2 * d, 3 * d),
         Full: (d * d + d, d + d * d, 2 + d + d * d),
     }
@@ -68,22 +66,14 @@ def finish(kind, layer, messages, t):
             natural[f] = messages.dense[t, f, j]
             sums[f] += natural[f]
         add_moments(kind, natural, moments)
-    for h in range(layer.hot):
-        add_hot(kind, messages.hot_axis[h], messages.hot_precision[h], messages.hot[t, h], sums, moments)
 
 
 @fast_kernel
-def clear(kind, layer, messages, t):
-    """Set the padding to zero, and the one-hot biases +-rD along each axis # OUT."""
+def clear(layer, messages, t):
+    """Set the padding to zero # OUT."""
     for f in range(messages.sums.shape[1]):
         for j in range(layer.dense, layer.stride):
             messages.dense[t, f, j] = messages.dense.dtype.type(0)
-    first_bias = layer.hot - 2 * kind.outputs
-    weighted = kind.bias_precision * kind.bias_mean
-    for h in range(max(first_bias, 0), layer.hot):
-        messages.hot_axis[h] = (h - first_bias) // 2
-        messages.hot_precision[h] = kind.bias_precision
-        messages.hot[t, h] = weighted if (h - first_bias) % 2 == 1 else -weighted
 
 
 def _send_base(kind, layer, means, precisions, messages, start, stop):
@@ -91,13 +81,9 @@ def _send_base(kind, layer, means, precisions, messages, start, stop):
     size = natural.size - kind.outputs
     along_axes = means.shape[2] < kind.outputs
     for t in range(start, stop):
-        clear(kind, layer, messages, t)
+        clear(layer, messages, t)
         for j in range(means.shape[1]):
             precision = precisions[t, j]
-            if along_axes and count_biases(kind) == 0:
-                messages.hot_axis[j], messages.hot_precision[j] = j, precision
-                messages.hot[t, j] = precision * means[t, j, 0]
-                continue
             for f in range(natural.size):
                 natural[f] = natural.dtype.type(0)
             add_isotropic(kind, natural, precision)
@@ -114,7 +100,7 @@ def _send_base(kind, layer, means, precisions, messages, start, stop):
 def _send(kind, layer, below, outputs, messages, start, stop):
     natural = np.empty_like(messages.sums[0])
     for t in range(start, stop):
-        clear(kind, layer, messages, t)
+        clear(layer, messages, t)
         for j in range(below.size):
             to_natural(kind, outputs[t, below.first + j], natural)
             for f in range(natural.size):
@@ -122,21 +108,26 @@ def _send(kind, layer, below, outputs, messages, start, stop):
         finish(kind, layer, messages, t)
 
 
-@fast_kernel
 def product(kind, layer, row, messages, t, natural):
     """S = sum_j w_j phi_j (Eq. 4, 5) into `natural` # OUT, for w = prior + row."""
-    hot = row[layer.stride :]
+
+
+def pull_back(kind, layer, coefficients, messages, t, change):
+    """Write c . phi_j for every input j into `change` # OUT, laid out as a row of weights."""
+
+
+Product, PullBack = Protocol(product), Protocol(pull_back)
+
+
+@Product.register(Diagonal)
+@Product.register(Full)
+def _product(kind, layer, row, messages, t, natural):
     for f in range(natural.size):
         line = messages.dense[t, f]
         total = layer.prior * messages.sums[t, f]
         for j in range(layer.stride):
             total += row[j] * line[j]
         natural[f] = total
-    precision = natural.dtype.type(0)
-    for h in range(layer.hot):
-        precision += hot[h] * messages.hot_precision[h]
-        natural[natural.size - kind.outputs + messages.hot_axis[h]] += hot[h] * messages.hot[t, h]
-    add_isotropic(kind, natural, precision)
 
 
 @fast_kernel
@@ -146,18 +137,14 @@ def set_initial(layer, limits, sums, initial):
         initial[f] = limits.rounding * layer.prior * sums[f]
 
 
-@fast_kernel
-def pull_back(kind, layer, coefficients, messages, t, change):
-    """Write c . phi_j for every input j into `change` # OUT, laid out as a row of weights."""
+@PullBack.register(Diagonal)
+@PullBack.register(Full)
+def _pull_back(kind, layer, coefficients, messages, t, change):
     change[:] = coefficients.dtype.type(0)
     for f in range(coefficients.size):
         line, coefficient = messages.dense[t, f], coefficients[f]
         for j in range(layer.stride):
             change[j] += coefficient * line[j]
-    isotropic = isotropic_part(kind, coefficients)
-    for h in range(layer.hot):
-        along = coefficients[coefficients.size - kind.outputs + messages.hot_axis[h]]
-        change[layer.stride + h] = isotropic * messages.hot_precision[h] + along * messages.hot[t, h]
 
 
 def add_barrier(projection, kind, limits, natural, coefficients, constraints, bounds, scales):
@@ -221,7 +208,7 @@ def _mend(projection, kind, limits, layer, row, messages, t, natural, constraint
 def _learn(
     kind, projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, start, stop
 ):
-    inputs, size = layer.stride + layer.hot_stride, kind.outputs
+    inputs, size = layer.stride, kind.outputs
     natural, initial = np.empty_like(messages.sums[0]), np.empty_like(messages.sums[0])
     coefficients, change = np.empty_like(natural), np.empty(inputs, pool.dtype)
     scratch = np.empty((size, size + 1), pool.dtype)
@@ -244,7 +231,7 @@ def _learn(
 
 
 def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, stop):
-    inputs, size = layer.stride + layer.hot_stride, kind.outputs
+    inputs, size = layer.stride, kind.outputs
     natural, initial = np.empty_like(messages.sums[0]), np.empty_like(messages.sums[0])
     scratch = np.empty((size, size + 1), pool.dtype)
     for k in range(layer.first + start, layer.first + stop):
@@ -272,10 +259,11 @@ def _add_output_moments(kind, outputs, weights, spread, mean, second):
                 second[d] += weights[k] * (spread * variance[d] + one_mean[d] * one_mean[d])
 
 
-for _kind in (Isotropic, Diagonal, Full):
+for _kind in (Diagonal, Full):
     SendBase.register(_kind)(_send_base)
     Send.register(_kind)(_send)
     Learn.register(_kind)(_learn)
     Infer.register(_kind)(_infer)
-    Energies.register(_kind)(_energies)
-    AddMoments.register(_kind)(_add_output_moments)
+for _any_kind in (Isotropic, Diagonal, Full):
+    Energies.register(_any_kind)(_energies)
+    AddMoments.register(_any_kind)(_add_output_moments)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core import constants
+from ggln.core import constants, isotropic_loops  # noqa: F401  the loops register themselves
 from ggln.core.base_models import CoordinateBase, LogitBase, predict_base
 from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
@@ -33,6 +33,7 @@ from ggln.core.neuron import (
     energies,
     infer,
     learn,
+    padded,
     send,
     send_base,
 )
@@ -56,6 +57,7 @@ class Shape(NamedTuple):
 
     table: NDArray[np.int64]  # [L, 7], columns FIRST to LENGTH, the numbers in a row of weights
     priors: NDArray[Any]  # [L], initial weights
+    bias_priors: NDArray[Any]  # [L], those of one-hot biases
 
 
 class Block(NamedTuple):
@@ -91,11 +93,6 @@ class Work(NamedTuple):
     evidence: Any  # [T]  the log-density of the neurons' mixture at the target, up to a common term
 
 
-def padded(length: int) -> int:
-    """Return the length rounded up to a multiple of constants.LANES."""
-    return -(-length // constants.LANES) * constants.LANES
-
-
 def dense_biases(kind: Any) -> int:
     """Return how many dense bias inputs each neuron has; isotropic biases are one-hot."""
     count = {Univariate: 2, Isotropic: 0, Diagonal: 2 * kind.outputs, Full: 2 * kind.outputs**2, Bernoulli: 1}
@@ -111,8 +108,13 @@ def message_sizes(kind: Any) -> tuple[int, int, int]:
     return sizes(kind)
 
 
-def make_shape(layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: int, dtype: Any) -> Shape:
-    """Lay out the layers: their inputs are the layer below, or the base model, and the biases."""
+def make_shape(
+    layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: int, bias_weight: float, dtype: Any
+) -> Shape:
+    """Lay out the layers: their inputs are the layer below, or the base model, and the biases.
+
+    Initial weights add up to one; those of one-hot biases are `bias_weight` times the others.
+    """
     table = np.zeros((len(layer_sizes), 7), np.int64)
     copies = kind.outputs if isinstance(kind, Bernoulli) else 1  # of the weights, one for each class
     below = base_inputs
@@ -124,7 +126,9 @@ def make_shape(layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: in
         length = copies * (padded(dense) + padded(hot))
         table[i] = first, size, dense, padded(dense), hot, padded(hot), length
         first, below = first + size, size
-    return Shape(table, (1.0 / (table[:, DENSE] + table[:, HOT])).astype(dtype))
+    biases = 2 * kind.outputs if isinstance(kind, Isotropic) else 0
+    priors = 1.0 / (table[:, DENSE] + table[:, HOT] - biases + bias_weight * biases)
+    return Shape(table, priors.astype(dtype), (bias_weight * priors).astype(dtype))
 
 
 def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -> Work:
@@ -134,11 +138,11 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
     natural, output, moments = message_sizes(kind)
     neurons, widest = int(shape.table[:, SIZE].sum()), int(shape.table[:, STRIDE].max())
     hot = int(shape.table[:, HOT_STRIDE].max())
+    isotropic = isinstance(kind, Isotropic)
     messages = Messages(
-        dense=np.zeros((rows, natural, widest), dtype),
+        dense=np.zeros((rows, widest, natural) if isotropic else (rows, natural, widest), dtype),
         hot=np.zeros((rows, hot), dtype),
         hot_precision=np.zeros(hot, dtype),
-        hot_axis=np.zeros(hot, np.int64),
         sums=np.zeros((rows, natural), dtype),
         moments=np.zeros((rows, moments), dtype),
         paces=np.ones(rows, dtype),
@@ -193,7 +197,8 @@ def claim_rows(index: Any, found: Any, first: Any, shape: Any, used: Any) -> Any
 def layer_at(shape, i):
     """Return the record of layer i."""
     row = shape.table[i]
-    return Layer(row[FIRST], row[SIZE], row[DENSE], row[STRIDE], row[HOT], row[HOT_STRIDE], shape.priors[i])
+    priors = shape.priors[i], shape.bias_priors[i]
+    return Layer(row[FIRST], row[SIZE], row[DENSE], row[STRIDE], row[HOT], row[HOT_STRIDE], *priors)
 
 
 @fast_kernel

@@ -12,7 +12,13 @@ S = row . phi + prior * sum_j phi_j.
 
 from typing import Any, NamedTuple
 
+from ggln.core import constants
 from ggln.core.jit import Protocol
+
+
+def padded(length: int) -> int:
+    """Return the length rounded up to a multiple of constants.LANES."""
+    return -(-length // constants.LANES) * constants.LANES
 
 
 class Limits(NamedTuple):
@@ -25,17 +31,23 @@ class Limits(NamedTuple):
     rounding: Any  # constants.ROUNDING, in units of the last place
     floor: Any  # constants.BARRIER_FLOOR
     one: Any
+    pace: Any  # constants.PRECISION_PACE
 
 
 class Step(NamedTuple):
-    """Learning rate, and the cap kappa of min(rate, kappa / trace); infinity for plain gradient descent."""
+    """Learning rate, and the cap kappa of min(rate, kappa / bound); infinity for plain gradient descent.
+
+    The bound is the Hessian's trace. `split` is for isotropic neurons: see `isotropic.respond_isotropic`.
+    """
 
     rate: Any
     cap: Any
+    split: Any = False
 
     def times(self, pace: float) -> "Step":
         """Return the step at a fraction of its length."""
-        return Step(*(type(number)(pace * number) for number in self))
+        rate, cap = (type(number)(pace * number) for number in (self.rate, self.cap))
+        return Step(rate, cap, self.split)
 
 
 class Layer(NamedTuple):
@@ -47,16 +59,16 @@ class Layer(NamedTuple):
     stride: Any  # `dense`, padded to a multiple of constants.LANES
     hot: Any  # inputs with a mean along one axis and an isotropic precision
     hot_stride: Any  # `hot`, padded
-    prior: Any  # initial weight: 1 / (dense + hot)
+    prior: Any  # initial weight
+    bias_prior: Any  # that of one-hot biases
 
 
 class Messages(NamedTuple):
     """The inputs of a layer for a block of rows, as natural parameters."""
 
-    dense: Any  # [T, F, stride]  natural parameters, one line for each of the F parameters
-    hot: Any  # [T, hot_stride] precision times mean, along `hot_axis`
+    dense: Any  # [T, F, stride]  natural parameters, a line for each of them; [T, stride, F] if isotropic
+    hot: Any  # [T, hot_stride]  precision times mean of base inputs along one axis each, in their order
     hot_precision: Any  # [hot_stride]
-    hot_axis: Any  # [hot_stride]
     sums: Any  # [T, F]  sum over all inputs of their natural parameters
     moments: Any  # [T, C]  sums of squares that the Hessian's trace needs
     paces: Any  # [T]  factors on the step of each row, for kinds whose step depends on the time

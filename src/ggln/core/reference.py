@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from ggln.core.biases import biases
 from ggln.core.build import Settings, make_rules
-from ggln.core.constants import BARRIER_FLOOR, BLR_PRIOR_PRECISION, MIN_PRECISION_SUM, STEP_CAP
+from ggln.core.constants import (
+    BARRIER_FLOOR,
+    BLR_PRIOR_PRECISION,
+    MIN_PRECISION_SUM,
+    PRECISION_PACE,
+    STEP_CAP,
+)
 from ggln.core.gating import Gates
 from ggln.core.reference_regression import JointRegression
 
@@ -87,6 +93,28 @@ def hessian_trace_bound(mean: FloatArray, precision: FloatArray, inputs: Gaussia
     """Return a bound on `hessian_trace`: P^-1 replaced by I / l, with l the least eigenvalue of P."""
     least = np.linalg.eigvalsh(precision)[0]
     return hessian_trace(mean, least * np.eye(mean.size), inputs)
+
+
+def split_step(
+    y: FloatArray, mean: FloatArray, precision: FloatArray, inputs: Gaussians, hot: int, cap: float
+) -> FloatArray:
+    """Return the step of isotropic weights in which mean and precision are bounded apart.
+
+    hot: how many inputs, the last ones, have a mean along one axis. With u_j = p_j (mu_j - mu) and r = y - mu
+    the gradient is (|r|^2 - D/L) p_j - 2 r . u_j; each term gets its own rate. See
+    `isotropic.respond_isotropic`.
+    """
+    L, size, p = precision[0, 0], mean.size, inputs.precisions[:, 0, 0]
+    h, r = p[:, None] * inputs.means, y - mean
+    U, first = h - p[:, None] * mean, len(p) - hot
+    along_axes = (h[first:] ** 2).sum(axis=0).max()
+    tilt = np.linalg.norm(p[first:] @ h[first:]) * np.linalg.norm(mean)
+    norm = along_axes + (p[first:] ** 2).sum() * (mean @ mean) + 2 * tilt
+    spread = (U[:first] ** 2).sum() + min((U[first:] ** 2).sum(), norm)
+    own = PRECISION_PACE * cap * L**2 / (size * (p @ p))
+    own /= 1 + PRECISION_PACE * cap * max(L * (r @ r) / size - 1, 0.0)
+    step: FloatArray = own * (r @ r - size / L) * p - cap * L / (2 * spread) * 2 * U @ r
+    return step
 
 
 def clip_eigenvalues(matrix: FloatArray, low: float, high: float) -> FloatArray:
@@ -266,10 +294,12 @@ class ReferenceNetwork:
         self.joint = JointRegression(settings.features, settings.outputs, settings.min_variance)
         base_inputs = {"none": 0, "linear": settings.features + 1}.get(settings.base_model, settings.features)
         inputs = [below + len(means) for below in (base_inputs, *settings.layer_sizes)]
-        self.weights = [  # W_i: [K_i, 2^s, inputs]
-            np.full((size, 2**settings.context_dim, m), 1 / m)
-            for size, m in zip(settings.layer_sizes, inputs, strict=False)
-        ]
+        self.weights = []  # W_i: [K_i, 2^s, inputs]
+        for size, m in zip(settings.layer_sizes, inputs, strict=False):
+            initial = np.ones(m)
+            if self.structure == "isotropic" and settings.outputs > 1:
+                initial[m - len(means) :] = settings.bias_weight
+            self.weights.append(np.tile(initial / initial.sum(), (size, 2**settings.context_dim, 1)))
         neurons = sum(settings.layer_sizes)
         self.time = 1  # t of Appendix D
         self.switching = np.full(neurons, 1 / neurons)
@@ -353,6 +383,13 @@ class ReferenceNetwork:
         if settings.step == "capped":
             trace = hessian_trace_bound if self.structure == "full" else hessian_trace
             rate = min(rate, STEP_CAP / trace(mean, precision, inputs))
+        if settings.step == "split":
+            along_axes = settings.base_model == "coordinate" and len(weights) == settings.features + len(
+                self.biases.means
+            )
+            hot = len(weights) if along_axes else len(self.biases.means)
+            step = split_step(y, mean, precision, inputs, hot, settings.learning_rate)
+            return np.clip(weights - step, low, high)
         if settings.projection == "clip":
             return np.clip(weights - rate * slope, low, high)
         if settings.projection == "exact":

@@ -28,7 +28,7 @@ SETTING: dict[str, Any] = {
     "context_dim": 4,
     "epochs": 1,
     "n_estimators": 1,
-    "gating": "pair",
+    "gating": "pairs",
     "gating_bias": 0.05,
     "learning_rate": 1.0,
     "min_probability": 1e-3,

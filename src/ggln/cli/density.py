@@ -1,0 +1,180 @@
+"""More commands of `ggln reproduce`: density modelling by denoising."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ggln.cli.datasets import DataDir
+from ggln.cli.reproduce import RESULTS, Output, Seed, Store, Workers, store_folder
+from ggln.cli.show import keep, new_console, print_table
+
+app = typer.Typer()
+
+Repeats = Annotated[int, typer.Option(min=1, help="Repetitions, averaged.")]
+
+
+def _numbers(text: str, name: str) -> tuple[int, ...]:
+    """Return the positive whole numbers that an option lists."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise ValueError(f"{name} must be positive whole numbers, separated by commas, got {text!r}")
+    return tuple(map(int, parts))
+
+
+@app.command("swiss-roll")
+def swiss_roll(
+    samples: Annotated[str, typer.Option(help="Numbers of samples to learn from.")] = "500,5000",
+    seeds: Repeats = 3,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Figures 3A and 4: a grid through 24 denoising steps, beside the paper's perceptrons.
+
+    Needs JAX and Optax: pip install ggln[peers]
+
+    Example: ggln reproduce swiss-roll --samples 500 --seeds 1
+    """
+    from ggln.experiments import swiss_roll as experiment
+    from ggln.plots import swiss_roll as picture
+
+    sizes = _numbers(samples, "samples")
+    results = experiment.run(sizes, seeds, store_folder(store, output), n_jobs)
+    console = new_console()
+    print_table(console, "Denoised grid to the roll, and the score's error", *experiment.table(results), {})
+    keep(console, results, output, "swiss-roll", picture.draw)
+
+
+@app.command()
+def hmc(
+    rows: Annotated[int, typer.Option(min=100, help="Samples to learn from.")] = 5000,
+    steps: Annotated[int, typer.Option(min=100, help="Hamiltonian steps of all chains together.")] = 15_000,
+    substeps: Annotated[int, typer.Option(min=1, help="Leapfrog steps in each.")] = 150,
+    chains: Annotated[int, typer.Option(min=1, help="Chains that run side by side.")] = 100,
+    seed: Seed = 0,
+    output: Output = RESULTS,
+) -> None:
+    """Figure 3B: Hamiltonian dynamics along the learnt scores of the Swiss roll.
+
+    Needs JAX and Optax: pip install ggln[peers]
+
+    Example: ggln reproduce hmc --steps 1500
+    """
+    from ggln.experiments import hmc as experiment
+    from ggln.plots import hmc as picture
+
+    console = new_console()
+    with console.status("sampling"):
+        results = experiment.run(rows, steps, substeps, chains=chains, seed=seed)
+    columns = {"energy_distance": ".4f", "inside": ".1%", "seconds": ".0f"}
+    names = {"energy_distance": "energy distance to fresh samples", "inside": "within 1.5 times the range"}
+    print_table(console, f"{steps} steps of {substeps} sub-steps", columns, results["samples"], names)
+    keep(console, results, output, "hmc", picture.draw)
+
+
+@app.command()
+def mnist(
+    data: Annotated[
+        Literal["digits", "mnist"], typer.Option(help="scikit-learn's 8 x 8 digits, or MNIST.")
+    ] = "digits",
+    rows: Annotated[int | None, typer.Option(min=100, help="Training images; all by default.")] = None,
+    images: Annotated[int, typer.Option(min=8, help="Test images to fill in.")] = 100,
+    steps: Annotated[int, typer.Option(min=25, help="Denoising steps.")] = 3000,
+    step_length: Annotated[float, typer.Option(min=1e-6, max=1.0, help="Length of each step.")] = 0.002,
+    seed: Seed = 0,
+    n_jobs: Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one on each core.")] = -1,
+    data_dir: DataDir = None,
+    output: Output = RESULTS,
+) -> None:
+    """Figures 3C and 5: fill in rectangles of images, trained by undoing noise in one pass.
+
+    Example: ggln reproduce mnist --data mnist --images 100
+    """
+    from ggln.experiments import mnist as experiment
+    from ggln.plots import mnist as picture
+
+    console = new_console()
+    results = experiment.run(data, images, steps, step_length, rows, seed, n_jobs, data_dir, verbose=1)
+    lines: dict[str, Any] = {
+        method: {part: results[part]["errors"][own] for part, own in _by_part(results, number)}
+        for number, method in enumerate(results["test"]["errors"])
+    }
+    names = {"test": "unseen images", "train": "training images"}
+    print_table(console, "Mean squared error inside the masks", {"test": ".4f", "train": ".4f"}, lines, names)
+    name = "mnist" if data == "mnist" else "mnist-digits"
+    keep(console, results, output, name, picture.draw)
+    path = Path(output) / f"{name}.gif"
+    picture.animate(results, path)
+    console.print(f"The animation is in {path}", highlight=False, soft_wrap=True)
+
+
+def _by_part(results: dict[str, Any], number: int) -> list[tuple[str, str]]:
+    return [(part, list(results[part]["errors"])[number]) for part in ("test", "train")]
+
+
+@app.command("gradient-check")
+def gradient_check(
+    samples: Annotated[str, typer.Option(help="Numbers of rows to learn from.")] = "100,300,1000,3000,10000",
+    seeds: Repeats = 3,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Learnt scores against true ones, for Gaussians and mixtures of them.
+
+    Example: ggln reproduce gradient-check --samples 100,1000 --seeds 1
+    """
+    from ggln.experiments import gradient_check as experiment
+    from ggln.plots import gradient_check as picture
+
+    sizes = _numbers(samples, "samples")
+    results = experiment.run(sizes, seeds, store_folder(store, output), n_jobs)
+    columns = {str(size): ".3f" for size in sizes}
+    lines = {name: dict(zip(columns, errors, strict=True)) for name, errors in results["errors"].items()}
+    console = new_console()
+    print_table(console, "Error of the score over its size, by rows learnt", columns, lines, {})
+    keep(console, results, output, "gradient-check", picture.draw)
+
+
+@app.command()
+def anomaly(seeds: Repeats = 1, n_jobs: Workers = 1, store: Store = None, output: Output = RESULTS) -> None:
+    """Find the digit that was left out of training, beside scikit-learn's detectors.
+
+    Example: ggln reproduce anomaly --n-jobs -1
+    """
+    from ggln.experiments import anomaly as experiment
+    from ggln.plots import anomaly as picture
+
+    results = experiment.run(seeds, store_folder(store, output), n_jobs)
+    columns = {str(digit): ".3f" for digit in range(10)}
+    lines = {name: dict(zip(columns, areas, strict=True)) for name, areas in results["areas"].items()}
+    console = new_console()
+    print_table(console, "Area under the ROC curve, by the digit left out", columns, lines, {})
+    console.print(f"Ahead of both: {results['ahead_of_both']} of 10 digits")
+    keep(console, results, output, "anomaly", picture.draw)
+
+
+@app.command("digit-samples")
+def digit_samples(
+    count: Annotated[int, typer.Option(min=16, help="Samples of each method.")] = 200,
+    seed: Seed = 0,
+    output: Output = RESULTS,
+) -> None:
+    """Digits from nothing, by annealed Langevin dynamics, with distances to unseen digits.
+
+    Example: ggln reproduce digit-samples --count 100
+    """
+    from ggln.experiments import digit_samples as experiment
+    from ggln.plots import digit_samples as picture
+
+    console = new_console()
+    with console.status("learning and sampling"):
+        results = experiment.run(count, seed)
+    columns = {"energy_distance": ".4f", "nearest": ".4f"}
+    names = {
+        "energy_distance": "energy distance to unseen digits",
+        "nearest": "squared distance to the nearest",
+    }
+    print_table(console, f"{count} samples of each", columns, results["samples"], names)
+    keep(console, results, output, "digit-samples", picture.draw)

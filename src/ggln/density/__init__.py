@@ -1,0 +1,5 @@
+"""Density modelling by denoising (section 6.4 and Appendix F): score, samples, in-filling, anomalies."""
+
+from ggln.density.estimator import DenoisingDensity
+
+__all__ = ["DenoisingDensity"]

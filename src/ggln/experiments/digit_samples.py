@@ -1,0 +1,66 @@
+"""Digits from nothing: annealed Langevin dynamics through several strengths of the noise."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.density import DenoisingDensity
+from ggln.experiments import mnist
+from ggln.experiments.hmc import energy_distance
+from ggln.experiments.record import Results, machine
+
+FloatArray = NDArray[np.float64]
+SETTINGS: dict[str, Any] = {
+    "noise": (8.0, 5.0, 3.0, 2.0),
+    "noise_unit": "data",
+    "scaling": "noisy",
+    "layer_sizes": (32,) * 6 + (1,),
+    "context_dim": 8,
+    "learning_rate": 0.2,
+    "epochs": 10,
+}
+ANNEALED, SINGLE = "annealed", "smallest noise alone"
+GAUSSIAN, UNSEEN = "one Gaussian", "training images"
+
+
+def nearest(rows: FloatArray, train: FloatArray, white: float) -> float:
+    """Return the mean squared distance of rows to their nearest training image, white being 1."""
+    distances = [((train - row) ** 2).mean(axis=1).min() for row in rows]
+    return float(np.mean(distances)) / white**2
+
+
+def run(count: int = 200, seed: int = 0, n_jobs: int | None = None, **replaced: Any) -> Results:
+    """Learn the 8 x 8 digits; compare samples with unseen digits, beside those of a fitted Gaussian."""
+    images, settings = mnist.load("digits"), SETTINGS | replaced
+    random = np.random.default_rng(seed)
+    annealed = DenoisingDensity(**settings, random_state=seed, n_jobs=n_jobs).fit(images.train)
+    single = DenoisingDensity(
+        **settings | {"noise": min(settings["noise"])}, random_state=seed, n_jobs=n_jobs
+    )
+    covariance = np.cov(images.train.T)
+    gaussian = random.multivariate_normal(images.train.mean(axis=0), covariance, count, method="eigh")
+    drawn = {
+        ANNEALED: annealed.sample(count, "langevin", random_state=seed),
+        SINGLE: single.fit(images.train).sample(count, "langevin", random_state=seed),
+        GAUSSIAN: gaussian,
+        UNSEEN: images.train[random.permutation(len(images.train))[:count]],
+    }
+    kept = {name: np.clip(rows, 0.0, images.white) for name, rows in drawn.items()}
+    return {
+        "experiment": "digit-samples",
+        "settings": settings,
+        "count": count,
+        "seed": seed,
+        "machine": machine(),
+        "white": images.white,
+        "side": images.side,
+        "samples": {
+            name: {
+                "energy_distance": energy_distance(rows / images.white, images.test / images.white),
+                "nearest": nearest(rows, images.train, images.white) if name != UNSEEN else 0.0,
+                "shown": rows[:16],
+            }
+            for name, rows in kept.items()
+        },
+    }

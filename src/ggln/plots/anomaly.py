@@ -1,0 +1,20 @@
+"""Areas under ROC curves, from the results of `ggln reproduce anomaly`."""
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ggln.plots.style import BLUE, GREEN, ORANGE
+
+
+def draw(results: dict[str, Any]) -> Figure:
+    """Draw a mark for each digit and detector."""
+    figure = Figure(figsize=(6.0, 3.0), layout="constrained")
+    axes = figure.subplots()
+    for colour, marker, (name, areas) in zip(
+        (BLUE, ORANGE, GREEN), "osD", results["areas"].items(), strict=True
+    ):
+        axes.plot(range(len(areas)), areas, marker, color=colour, label=name)
+    axes.set(xlabel="the digit left out of training", ylabel="area under the ROC curve", xticks=range(10))
+    axes.legend(loc="lower right")
+    return figure

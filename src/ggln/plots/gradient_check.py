@@ -1,0 +1,22 @@
+"""Errors of learnt scores, from the results of `ggln reproduce gradient-check`."""
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ggln.plots.style import BLUE, GREEN, ORANGE, PURPLE
+
+
+def draw(results: dict[str, Any]) -> Figure:
+    """Draw the error over the number of rows, a line for each density."""
+    figure = Figure(figsize=(5.0, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for colour, marker, (name, errors) in zip(
+        (BLUE, GREEN, ORANGE, PURPLE), "osD^", results["errors"].items(), strict=False
+    ):
+        axes.loglog(results["sizes"], errors, color=colour, marker=marker, label=name)
+    axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+    axes.text(results["sizes"][0], 1.03, "a score of zero", fontsize=7, va="bottom")
+    axes.set(xlabel="rows learnt, in one pass", ylabel="error of the score, over its size")
+    axes.legend()
+    return figure

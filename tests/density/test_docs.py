@@ -1,0 +1,20 @@
+"""The code of docs/density.md runs, in the order of the page."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+PAGE = Path(__file__).parents[2] / "docs" / "density.md"
+
+
+def test_the_code_of_the_page_runs():
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        exec(block, names)
+    assert names["uphill"][0, 0] < 0
+    assert abs(np.hypot(*names["nearer"][0]) - 1.0) < 0.1
+    assert names["odd"][1] > names["odd"][0]
+    assert names["filled"][0, 0] == 0.6
+    assert abs(abs(names["filled"][0, 1]) - 0.8) < 0.3
+    assert names["rows"].shape == (5, 2)

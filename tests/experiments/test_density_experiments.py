@@ -1,0 +1,121 @@
+"""The experiments of density modelling, small."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ggln import cli
+from ggln.experiments import anomaly, digit_samples, gradient_check, hmc, mnist, roll, swiss_roll
+
+SMALL = {"layer_sizes": (8, 1), "context_dim": 4}
+
+
+@pytest.fixture
+def reproduce(monkeypatch, tmp_path):
+    """Run a command with small networks; return what it printed and the names of the files it wrote."""
+    for module in (swiss_roll, gradient_check, anomaly):
+        monkeypatch.setattr(module, "SETTINGS", module.SETTINGS | SMALL)
+    monkeypatch.setitem(mnist.SETTINGS, "digits", mnist.SETTINGS["digits"] | SMALL | {"epochs": 2})
+    monkeypatch.setattr(anomaly, "SETTINGS", anomaly.SETTINGS | {"noise": 4.0, "epochs": 1})
+    quick = digit_samples.SETTINGS | SMALL | {"noise": (8.0, 4.0), "epochs": 2}
+    monkeypatch.setattr(digit_samples, "SETTINGS", quick)
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli.app, ["reproduce", *arguments, "-o", str(tmp_path / "out")])
+        assert result.exit_code == 0, result.output
+        return result.output, {path.name for path in (tmp_path / "out").iterdir()}
+
+    return run
+
+
+def test_the_roll_is_scaled_and_its_true_score_leads_to_it():
+    points = roll.sample(2000, 0)
+    assert abs(points).max() == pytest.approx(1.0, abs=0.02)
+    assert roll.distance(points) < 0.01
+    noisy = points[:100] + roll.NOISE * np.random.default_rng(0).standard_normal((100, 2))
+    assert roll.cosine_error(noisy, roll.true_mean(noisy)) == pytest.approx(0.0, abs=1e-9)
+    assert roll.distance(roll.true_mean(noisy)) < 0.5 * roll.distance(noisy)
+
+
+def test_swiss_roll(reproduce, monkeypatch):
+    pytest.importorskip("optax")
+    monkeypatch.setattr(swiss_roll, "METHODS", (swiss_roll.OURS, hmc.MLP))
+    monkeypatch.setattr(swiss_roll, "STEPS", 4)
+    monkeypatch.setattr(swiss_roll, "SHOWN", (0, 4))
+    output, files = reproduce("swiss-roll", "--samples", "300", "--seeds", "1")
+    assert files == {".jobs", "swiss-roll.json", "swiss-roll.png"}
+    assert "G-GLN" in output
+
+
+def test_hmc(reproduce):
+    pytest.importorskip("optax")
+    output, files = reproduce("hmc", "--rows", "300", "--steps", "200", "--substeps", "3")
+    assert files == {"hmc.json", "hmc.png"}
+    assert "energy distance" in output
+
+
+def test_energy_distance_is_zero_for_equal_samples_only():
+    rows = np.random.default_rng(0).normal(size=(200, 2))
+    assert hmc.energy_distance(rows, rows) == pytest.approx(0.0, abs=1e-12)
+    assert hmc.energy_distance(rows, rows + 1.0) > 0.2
+
+
+def test_mnist_on_digits(reproduce):
+    output, files = reproduce("mnist", "--images", "8", "--steps", "50", "--step-length", "0.1")
+    assert files == {"mnist-digits.json", "mnist-digits.png", "mnist-digits.gif"}
+    assert "PCA" in output
+
+
+def test_masks_hide_a_rectangle_and_leave_the_rest():
+    masks = mnist.rectangles(50, 28, np.random.default_rng(0)).reshape(50, 28, 28)
+    for mask in masks:
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        assert mask.sum() == len(rows) * len(columns)
+        assert 9 <= len(rows) <= 14
+    assert len({mask.tobytes() for mask in masks}) > 40
+
+
+def test_filling_digits_beats_the_mean_image():
+    results = mnist.run("digits", count=60, steps=60, step_length=0.1, n_jobs=1)
+    errors = results["test"]["errors"]
+    assert errors["G-GLN"] < 0.7 * errors["mean image"]
+
+
+def test_gradient_check(reproduce):
+    output, files = reproduce("gradient-check", "--samples", "50,200", "--seeds", "1")
+    assert files == {".jobs", "gradient-check.json", "gradient-check.png"}
+    assert "three Gaussians" in output
+
+
+def test_true_scores_are_gradients_of_log_densities():
+    truth, noise, x = (
+        gradient_check.DENSITIES["three Gaussians"],
+        np.array([0.3, 0.3]),
+        np.array([[0.4, -0.2]]),
+    )
+
+    def log_density(x):
+        v = truth.variances + noise**2
+        log = np.log(truth.weights) - 0.5 * ((truth.means - x) ** 2 / v + np.log(2 * np.pi * v)).sum(axis=1)
+        return np.log(np.exp(log).sum())
+
+    slopes = [(log_density(x + e) - log_density(x - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+    np.testing.assert_allclose(truth.score(x, noise)[0], slopes, rtol=1e-5)
+
+
+def test_anomaly(reproduce):
+    output, files = reproduce("anomaly")
+    assert files == {".jobs", "anomaly.json", "anomaly.png"}
+    assert "of 10 digits" in output
+
+
+def test_digit_samples(reproduce):
+    output, files = reproduce("digit-samples", "--count", "16")
+    assert files == {"digit-samples.json", "digit-samples.png"}
+    assert "annealed" in output
+
+
+def test_wrong_numbers_of_samples_are_refused():
+    result = CliRunner().invoke(cli.app, ["reproduce", "swiss-roll", "--samples", "many"])
+    assert isinstance(result.exception, ValueError)
+    assert "many" in str(result.exception)
