@@ -73,10 +73,10 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         one random feature each; half on the sphere and half on features; or from one random row to another.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
-    base_model : {"auto", "feature", "blr", "none", "coordinate"} or sequence of regressors
-        Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; nothing but
-        the biases; or, for as many outputs as features, feature i along output i. Regressors of scikit-learn
-        are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians; those
+    base_model : {"auto", "feature", "blr", "linear", "none", "coordinate"} or sequence of regressors
+        Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; the features'
+        Gaussians and one of a Bayesian linear regression on all features together; nothing but the biases;
+        or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians; those
         with `partial_fit` can also learn with a stream, but then the model cannot be saved.
         "auto" takes boosted trees, randomised trees and a perceptron; in a stream, "blr" and Bayesian
         regressions on all features and on random hinges of them.
@@ -511,6 +511,8 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     def _keep(self, learner: Learner, targets: FloatArray, regressors: list[str]) -> None:
         self.learner_ = learner
         self._regressor_names = _distinct(regressors)
+        if learner.settings.base_model == "linear":
+            self._regressor_names = ["linear regression"]
         self.n_outputs_ = learner.settings.outputs
         self._flat_target = targets.ndim == 1
 

@@ -251,7 +251,7 @@ PARAMETERS = {
     "n_estimators": [0, -1, 1.5, None],
     "gating": ["round", None, 3],
     "gating_bias": [-0.1, np.nan, np.inf, "rows", None],
-    "base_model": ["linear", None, [3], ["feature"]],
+    "base_model": ["quadratic", None, [3], ["feature"]],
     "base_variance": [0.0, -1.0, np.nan, np.inf, 1e-300, 1e300, None, "1"],
     "bias_range": [0.0, -5.0, np.nan, np.inf, 1e300, 1e-300, None],
     "bias_variance": [0.0, -1.0, np.nan, np.inf, 1e300, 1e-300, None],

@@ -113,7 +113,7 @@ def assert_slopes_are_derivatives(model, X, reach=1e-6):
 
 
 @pytest.mark.parametrize(("outputs", "covariance"), KINDS)
-@pytest.mark.parametrize("base_model", ["feature", "blr"])
+@pytest.mark.parametrize("base_model", ["feature", "blr", "linear"])
 def test_slopes_are_derivatives(tiny, table, doubled, outputs, covariance, base_model):
     X, y = table(outputs=outputs)
     model = tiny(covariance=covariance, base_model=base_model).fit(10 * X, 100 + 7 * y)
@@ -138,6 +138,14 @@ def test_slopes_go_through_regressors(tiny, table, doubled, outputs):
     X, y = table(outputs=outputs)
     regressors = [MLPRegressor(hidden_layer_sizes=(8, 6), max_iter=20, random_state=0), Ridge()]
     assert_slopes_are_derivatives(tiny(base_model=regressors, folds=2).fit(X, y), X)
+
+
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_slopes_go_through_the_regressions_of_a_stream(tiny, table, doubled, outputs):
+    """By the means that these predict, and by their precisions, which depend on the row as well."""
+    X, y = table(outputs=outputs)
+    model = tiny(base_model="auto", n_estimators=2, gating="axis").partial_fit(10 * X, 100 + 7 * y)
+    assert_slopes_are_derivatives(model, 10 * X)
 
 
 def test_slopes_beyond_all_limits_vanish(tiny, table):

@@ -18,10 +18,11 @@ from ggln.core.ensemble import Columns, FloatArray, Slots
 from ggln.core.gating import Gates, contexts
 from ggln.core.jit import Specialized, exact_kernel, fast_kernel
 from ggln.core.network import Block, Work, infer_span, learn_span, start_block
-from ggln.core.regression import JointBase, leverage
+from ggln.core.regression import JointBase
 from ggln.core.threads import Threads
+from ggln.core.triangle import substitute
 
-PER_NETWORK = ("counts", "targets", "features", "products", "triangle", "coefficients", "noise")
+PER_NETWORK = ("counts", "targets", "features", "products", "triangle", "noise")
 """Arrays of base models whose first axis is the network."""
 
 
@@ -89,10 +90,14 @@ def infer_arms(
 @exact_kernel
 def leverages(triangles: Any, side: Any, found: Any) -> None:
     """Write each arm's leverage of each context into `found` # OUT [A, T]. triangles: [E, d + 1, ...]."""
-    solved, networks = np.empty(side.shape[1] + 1), triangles.shape[0] // found.shape[0]
-    for arm in range(found.shape[0]):
-        for t in range(side.shape[0]):
-            found[arm, t] = leverage(triangles[arm * networks], side[t], solved)
+    size, length = triangles.shape[1:]
+    networks = triangles.shape[0] // found.shape[0]
+    line, rest, mean = np.ones(length), np.empty(length), np.empty(length - size)
+    for t in range(side.shape[0]):
+        for j in range(size - 1):
+            line[j] = side[t, j]
+        for arm in range(found.shape[0]):
+            found[arm, t] = substitute(triangles[arm * networks], line, rest, mean)
 
 
 class Arms:

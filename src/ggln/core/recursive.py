@@ -5,10 +5,7 @@ together. Here the regression is on the features x, a constant, and hinges max(v
 b, that bend the plane: a function that is nonlinear in x and linear in what is learnt, so that every row
 is learnt exactly and for good.
 
-With f a row's inputs [m], prior N(0, I / tau_0) on the coefficients, and R triangular with
-R'R = tau_0 I + sum f f', the triangle [R | z], z = R^-T sum f y, is all that is kept. u = R^-T f gives the
-mean u.z, and u.u is the leverage: the variance of the mean in units of the noise. A new row is turned into
-the triangle by Givens rotations; no matrix can lose its positive definiteness. A row costs 3 m^2 operations.
+`triangle` has the mathematics. With m inputs, a row costs 3 m^2 operations.
 """
 
 from typing import Any, NamedTuple
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 from ggln.core.constants import HINGE_LIMIT, RECURSIONS
 from ggln.core.jit import exact_kernel
 from ggln.core.threads import Threads
+from ggln.core.triangle import derivatives, rotate, substitute
 
 FloatArray = NDArray[np.float64]
 
@@ -44,46 +42,6 @@ def write_inputs(regression: Any, x: Any, line: Any) -> None:
         for j in range(features):
             value += regression.directions[h, j] * line[j]
         line[features + 1 + h] = max(value, 0.0)
-
-
-@exact_kernel
-def substitute(triangle: Any, line: Any, rest: Any, mean: Any) -> Any:
-    """Write u.z into `mean` # OUT [D] and return u.u, for u = R^-T f.
-
-    triangle: [m, m + D]; line: [m + D], the inputs f first; rest: [m + D], scratch. The loop subtracts along
-    rows of the triangle, which lie in memory as they are read; past the m inputs it gathers -u.z.
-    """
-    size, length = triangle.shape
-    for j in range(size):
-        rest[j] = line[j]
-    for j in range(size, length):
-        rest[j] = 0.0
-    leverage = 0.0
-    for i in range(size):
-        u = rest[i] / triangle[i, i]
-        leverage += u * u
-        row = triangle[i]
-        for j in range(i + 1, length):
-            rest[j] -= u * row[j]
-    for d in range(mean.size):
-        mean[d] = -rest[size + d]
-    return leverage
-
-
-@exact_kernel
-def rotate(triangle: Any, line: Any) -> None:
-    """Turn a row, inputs and targets [m + D] # OUT, into the triangle # OUT by Givens rotations."""
-    for i in range(triangle.shape[0]):
-        below = line[i]
-        if below == 0.0:
-            continue
-        row = triangle[i]
-        length = np.sqrt(row[i] * row[i] + below * below)
-        cosine, sine = row[i] / length, below / length
-        for j in range(i, line.size):
-            upper, lower = row[j], line[j]
-            row[j] = cosine * upper + sine * lower
-            line[j] = cosine * lower - sine * upper
 
 
 @exact_kernel
@@ -165,12 +123,9 @@ class Recursions:
             moved[:, np.arange(features), np.arange(features)] = 1.0
             moved[:, features + 1 :] = (hinges > 0.0)[..., None] * regression.directions
             moved *= inside[:, None]
-            upper, right = np.split(regression.triangle, [inputs.shape[1]], axis=1)
-            means.append(np.einsum("md,nmf->ndf", np.linalg.solve(upper, right), moved))
-            half = np.linalg.solve(upper, np.linalg.solve(upper.T, inputs.T)).T  # (R'R)^-1 f
-            leverage = 1.0 + np.einsum("nm,nm->n", inputs, half)
-            by_leverage = -predicted[:, r] / leverage
-            precisions.append(2.0 * by_leverage[:, None] * np.einsum("nm,nmf->nf", half, moved))
+            by_mean, by_precision = derivatives(regression.triangle, inputs, predicted[:, r])
+            means.append(np.einsum("md,nmf->ndf", by_mean, moved))
+            precisions.append(np.einsum("nm,nmf->nf", by_precision, moved))
         return np.stack(means, axis=1), np.stack(precisions, axis=1)
 
     def _follow(

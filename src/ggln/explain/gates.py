@@ -87,7 +87,7 @@ def active_gates(learner: Learner, row: FloatArray, names: list[str]) -> ActiveG
         place_of[within],
         normals,
         user_offsets,
-        normals @ (shift + scale * side),
+        normals @ (shift + scale * side[:columns]),
         inside.astype(bool),
         _bounds(codes, user_offsets, inside.astype(bool), columns),
     )

@@ -15,6 +15,8 @@ from ggln.core.base_models import CoordinateBase, LinearBase
 from ggln.core.ensemble import Ensemble
 from ggln.core.learner import Learner
 from ggln.core.neuron import Limits
+from ggln.core.regression import JointBase
+from ggln.core.triangle import derivatives
 from ggln.explain.layers import Neurons, apply, blocks, forward, mix
 
 FloatArray = NDArray[np.float64]
@@ -169,6 +171,8 @@ def _by_column(
     total = (by_mean[:, :, :features] * jacobian.means[:, None]).sum(axis=3)
     total += by_precision[:, :, :features] * jacobian.precisions[:, None]
     found[:, :features] = np.swapaxes(total, 1, 2)
+    if isinstance(ensemble.base, JointBase):
+        return found + _by_joint(ensemble.base, network, side, precisions, by_mean, by_precision)
     if ensemble.base_inputs > features:  # a regressor has a column for each output, and one for its precision
         inside = np.abs(means[:, features:]) < ensemble.base.limit
         last = side.shape[1] - (ensemble.base_inputs - features)
@@ -176,6 +180,24 @@ def _by_column(
         found[:, features:last] = np.moveaxis(regressors, 1, -1).reshape(rows, -1, outputs)
         found[:, last:] = np.swapaxes(by_precision[:, :, features:], 1, 2)
     return found
+
+
+def _by_joint(
+    base: JointBase,
+    network: int,
+    side: FloatArray,
+    precisions: FloatArray,
+    by_mean: FloatArray,
+    by_precision: FloatArray,
+) -> FloatArray:
+    """Return what the regression on all features adds to the derivatives [T, features, O] by each of them."""
+    inputs = np.hstack([side, np.ones((len(side), 1))])
+    on_mean, on_precision = derivatives(base.triangle[network], inputs, precisions[:, -1])
+    inside = np.abs(inputs @ on_mean) < base.limit
+    found = np.einsum("tod,td,fd->tfo", by_mean[:, :, -1], inside, on_mean[:-1])
+    found += np.einsum("to,tf->tfo", by_precision[:, :, -1], on_precision[:, :-1])
+    total: FloatArray = found
+    return total
 
 
 def _jacobian(
