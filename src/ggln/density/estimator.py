@@ -143,8 +143,8 @@ class DenoisingDensity(BaseEstimator):
         self,
         noise: float | Sequence[float] = 0.2,
         noise_unit: str = "spread",
-        layer_sizes: Sequence[int] = (32,) * 6 + (1,),
-        context_dim: int = 10,
+        layer_sizes: Sequence[int] = (32, 32, 32, 1),
+        context_dim: int = 8,
         epochs: int = 1,
         n_estimators: int = 1,
         gating: str = "pairs",
@@ -483,7 +483,8 @@ class DenoisingDensity(BaseEstimator):
 
     def _rows(self, X: ArrayLike, reset: bool) -> FloatArray:
         """Return checked rows; columns must be at least two, since a single one has no isotropic network."""
-        rows: FloatArray = validate_data(self, X, reset=reset, ensure_min_features=2, **ROWS)
+        fewest = 2 if reset else 1
+        rows: FloatArray = validate_data(self, X, reset=reset, ensure_min_features=fewest, **ROWS)
         _refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         return rows
 
