@@ -76,7 +76,8 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     base_model : {"auto", "feature", "blr", "linear", "none", "coordinate"} or sequence of regressors
         Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; the features'
         Gaussians and one of a Bayesian linear regression on all features together; nothing but the biases;
-        or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted by `fit`, once without each fold, and their predictions join the features' Gaussians; those
+        or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted
+        by `fit`, once without each fold, and their predictions join the features' Gaussians; those
         with `partial_fit` can also learn with a stream, but then the model cannot be saved.
         "auto" takes boosted trees, randomised trees and a perceptron; in a stream, "blr" and Bayesian
         regressions on all features and on random hinges of them.

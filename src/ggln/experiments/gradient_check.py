@@ -13,7 +13,7 @@ from ggln.experiments import jobs
 from ggln.experiments.record import Results, machine
 
 FloatArray = NDArray[np.float64]
-VERSION = "2"
+VERSION = "3"
 TEST_ROWS = 1000
 SETTINGS: dict[str, Any] = {"noise": 0.5}
 
