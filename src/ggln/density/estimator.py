@@ -484,7 +484,8 @@ class DenoisingDensity(BaseEstimator):
 
     def _rows(self, X: ArrayLike, reset: bool) -> FloatArray:
         """Return checked rows; columns must be at least two, since a single one has no isotropic network."""
-        rows: FloatArray = validate_data(self, X, reset=reset, ensure_min_features=2, **ROWS)
+        fewest = 2 if reset else 1
+        rows: FloatArray = validate_data(self, X, reset=reset, ensure_min_features=fewest, **ROWS)
         refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         return rows
 
