@@ -31,9 +31,9 @@ def substitute(triangle: Any, line: Any, rest: Any, mean: Any) -> Any:
     for i in range(size):
         u = rest[i] / triangle[i, i]
         leverage += u * u
-        row = triangle[i]
-        for j in range(i + 1, length):
-            rest[j] -= u * row[j]
+        row, tail = triangle[i, i + 1 :], rest[i + 1 :]
+        for j in range(row.size):
+            tail[j] -= u * row[j]
     for d in range(mean.size):
         mean[d] = -rest[size + d]
     return leverage
@@ -46,13 +46,14 @@ def rotate(triangle: Any, line: Any) -> None:
         below = line[i]
         if below == 0.0:
             continue
-        row = triangle[i]
-        length = np.sqrt(row[i] * row[i] + below * below)
-        cosine, sine = row[i] / length, below / length
-        for j in range(i, line.size):
-            upper, lower = row[j], line[j]
+        # views that begin at 0: a loop from i on would not be vectorised, for indices might be negative
+        row, tail = triangle[i, i:], line[i:]
+        length = np.sqrt(row[0] * row[0] + below * below)
+        cosine, sine = row[0] / length, below / length
+        for j in range(row.size):
+            upper, lower = row[j], tail[j]
             row[j] = cosine * upper + sine * lower
-            line[j] = cosine * lower - sine * upper
+            tail[j] = cosine * lower - sine * upper
 
 
 def derivatives(
