@@ -28,8 +28,8 @@ from ggln.manners import RATE
 FloatArray = NDArray[np.float64]
 Label = Any
 """A string or an integer; NumPy's as well."""
-EXPLORING = 4
-"""The stream of random numbers for exploration, beside those of `core.build`."""
+EXPLORING = 3
+"""The stream of random numbers for exploration; in `core.build` that of hinges, which arms do not have."""
 ONE = Threads(1)
 
 
