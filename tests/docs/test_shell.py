@@ -1,17 +1,16 @@
-"""The commands of docs/command-line.md, one after the other, in an empty folder."""
+"""The pages with commands of a shell: their commands and their Python, one after the other, in an empty folder."""
 
 import re
 import shlex
 import subprocess
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 from ggln import cli
 
-PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
-# what needs the files of earlier commands is not run by itself, as other pages' examples are, but is run here
-BLOCKS = re.findall(r"```(sh|python)(?: no-run)?\n(.*?)```", PAGE.read_text(), re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
 QUICK = [
     part
     for setting in ("n_estimators=3", "epochs=5", "base_model=feature", "folds=0")
@@ -52,15 +51,34 @@ def ggln(stage, given, monkeypatch, capsys):
     return capsys.readouterr().out
 
 
-def test_every_command_of_the_page(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    outputs = {}
-    for language, block in BLOCKS:
+def follow(page, monkeypatch, capsys):
+    """Run all of a page; return what each command wrote."""
+    outputs, names = {}, {}
+    # here, what needs the files of earlier commands runs too, though it is marked for other tests as not to run
+    for language, block in re.findall(
+        r"```(sh|python)(?: no-run)?\n(.*?)```", (DOCS / page).read_text(), re.DOTALL
+    ):
         if language == "python":
-            exec(compile(block, str(PAGE), "exec"), {})
+            exec(compile(block, page, "exec"), names)
             continue
         for line in block.strip().splitlines():
             outputs[line] = run(line, monkeypatch, capsys)
+    return outputs
+
+
+def test_the_tutorial_on_streams(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    try:
+        (streamed,) = follow("tutorial-stream.md", monkeypatch, capsys).values()
+    finally:
+        plt.close("all")
+    assert streamed.count("\n") == 3
+    assert (tmp_path / "live.ggln").exists()
+
+
+def test_every_command_of_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    outputs = follow("command-line.md", monkeypatch, capsys)
     by_start = {
         start: next(out for line, out in outputs.items() if line.startswith(start))
         for start in (
