@@ -1,4 +1,4 @@
-"""Run all benchmarks: ``python -m benchmarks`` writes results/bench.json and the table of docs/benchmarks.md."""
+"""Run all benchmarks: ``python -m benchmarks`` writes results/bench.json and its table in the docs."""
 
 from pathlib import Path
 

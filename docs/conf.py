@@ -29,7 +29,6 @@ autodoc_default_options = {
 }
 autodoc_typehints = "none"
 napoleon_google_docstring = False
-napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 html_theme = "furo"

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/tutorial-table.md and docs/tutorial-stream.md: python docs/images/tutorials.py [folder].
+"""Draw the pictures of the tutorials on tables and streams: python docs/images/tutorials.py [folder].
 
 The code of the pages is run, so that their pictures show what it gives.
 """

@@ -1,4 +1,4 @@
-"""The pages with commands of a shell: their commands and their Python, one after the other, in an empty folder."""
+"""Pages with commands of a shell: these and their Python, one after the other, in an empty folder."""
 
 import re
 import shlex
@@ -54,7 +54,7 @@ def ggln(stage, given, monkeypatch, capsys):
 def follow(page, monkeypatch, capsys):
     """Run all of a page; return what each command wrote."""
     outputs, names = {}, {}
-    # here, what needs the files of earlier commands runs too, though it is marked for other tests as not to run
+    # what needs the files of earlier commands is marked as not to run elsewhere, but runs here
     for language, block in re.findall(
         r"```(sh|python)(?: no-run)?\n(.*?)```", (DOCS / page).read_text(), re.DOTALL
     ):
