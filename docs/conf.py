@@ -1,5 +1,7 @@
 """The site's settings: `make docs` builds it, with warnings as errors."""
 
+from typing import Any
+
 import ggln
 
 project = "ggln"
@@ -34,3 +36,13 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"ggln {version}"
 html_copy_source = False
+
+
+def setup(app: Any) -> None:
+    """Leave out what Python writes about the fields of a named tuple: their numbers."""
+
+    def clear(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
+        if lines and lines[0].startswith("Alias for field number"):
+            lines.clear()
+
+    app.connect("autodoc-process-docstring", clear)
