@@ -19,7 +19,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
-from ggln import GGLNRegressor, presets
+from ggln import GGLNRegressor
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 
@@ -89,15 +89,6 @@ def test_a_copy_goes_on_as_the_original_without_touching_it(tiny, table, assert_
     model.partial_fit(X[rows:], y[rows:])
     assert_same(model, other)
     assert model.learn_one(X[0], y[0]).predict_one(X[1]) == other.learn_one(X[0], y[0]).predict_one(X[1])
-
-
-@pytest.mark.parametrize("name", [name for name in dir(presets) if name.startswith("PAPER")])
-def test_presets_are_valid_arguments(name, table):
-    X, y = table(rows=3)
-    small = {**getattr(presets, name), "layer_sizes": (4, 1), "context_dim": 2, "epochs": 1}
-    if small.get("base_model") == "coordinate":
-        y = X
-    GGLNRegressor(**small, random_state=0).fit(X, y)
 
 
 def test_parameters_can_be_read_and_set_back():

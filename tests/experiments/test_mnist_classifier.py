@@ -86,4 +86,4 @@ def test_the_command(tiny_digits, tmp_path, monkeypatch):
     }
     result = CliRunner().invoke(cli.app, ["reproduce", "mnist-classifier", "--variants", "rare"])
     assert isinstance(result.exception, ValueError)
-    assert "no variant 'rare'; known are deskewed, raw" in str(result.exception)
+    assert "--variants knows no 'rare': there are 'deskewed', 'raw'" in str(result.exception)

@@ -60,6 +60,13 @@ class RiverGGLN(base.MiniBatchRegressor):
         self.model = self._new_model()
         self._ignored: set[Any] = set()
 
+    @property
+    def _raw_memory_usage(self) -> int:
+        """Bytes of what was learnt. River would follow references, through kernels into the interpreter."""
+        if not hasattr(self.model, "learner_"):
+            return 0
+        return sum(array.nbytes for array in self.model.learner_.state()[1].values())
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"regressor": GGLNRegressor(**SMALL)}

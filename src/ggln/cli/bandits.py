@@ -18,11 +18,12 @@ Steps = Annotated[
 @app.command()
 def bandits(
     tasks: Annotated[
-        str, typer.Option(help="Names of bandits, separated by commas; financial,jester,wheel by default.")
-    ] = "",
+        str | None,
+        typer.Option(help="Bandits, separated by commas; financial,jester,wheel by default."),
+    ] = None,
     policies: Annotated[
-        str, typer.Option(help="Names of policies, separated by commas; all by default.")
-    ] = "",
+        str | None, typer.Option(help="Names of policies, separated by commas; all by default.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit.")] = 100,
     steps: Steps = None,
     n_jobs: Workers = 1,
@@ -40,11 +41,11 @@ def bandits(
     """
     from ggln.experiments import bandits as experiment
     from ggln.experiments.bandit_tables import mean_ranks, tables
-    from ggln.experiments.bandit_tasks import CONTINUOUS
+    from ggln.experiments.bandit_tasks import CONTINUOUS, TASKS
     from ggln.plots import bandits as picture
 
-    names = chosen(tasks, CONTINUOUS)
-    players = chosen(policies, experiment.POLICIES)
+    names = chosen(tasks, CONTINUOUS, tuple(TASKS), "--tasks")
+    players = chosen(policies, experiment.POLICIES, option="--policies")
     results = experiment.run(names, players, seeds, store_folder(store, output), n_jobs, data_dir, steps)
     console = new_console()
     for title, columns, rows in tables(results):
@@ -80,8 +81,9 @@ def bandit_rewards(
 @app.command("bandit-ablation")
 def bandit_ablation(
     tasks: Annotated[
-        str, typer.Option(help="Names of bandits, separated by commas; financial,jester,wheel by default.")
-    ] = "",
+        str | None,
+        typer.Option(help="Bandits, separated by commas; financial,jester,wheel by default."),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit, by seeds from 1000 on.")] = 10,
     steps: Steps = None,
     n_jobs: Workers = 1,
@@ -94,10 +96,10 @@ def bandit_ablation(
     Example: ggln reproduce bandit-ablation --tasks wheel --seeds 3 --n-jobs -1
     """
     from ggln.experiments import bandit_ablation as experiment
-    from ggln.experiments.bandit_tasks import CONTINUOUS
+    from ggln.experiments.bandit_tasks import CONTINUOUS, TASKS
     from ggln.plots import bandit_ablation as picture
 
-    names = chosen(tasks, CONTINUOUS)
+    names = chosen(tasks, CONTINUOUS, tuple(TASKS), "--tasks")
     results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, steps)
     console = new_console()
     title = "Cumulative reward, and what it is over LinFullPost's in the same episodes"

@@ -14,8 +14,8 @@ app = typer.Typer()
 @app.command("mnist-classifier")
 def mnist_classifier(
     variants: Annotated[
-        str, typer.Option(help="Names of variants, separated by commas; all by default.")
-    ] = "",
+        str | None, typer.Option(help="Names of variants, separated by commas; all by default.")
+    ] = None,
     rows: Annotated[int | None, typer.Option(min=100, help="Images to learn; all by default.")] = None,
     seed: Seed = 0,
     n_jobs: Workers = 1,
@@ -30,7 +30,7 @@ def mnist_classifier(
     from ggln.experiments import mnist_classifier as experiment
     from ggln.plots import mnist_classifier as picture
 
-    names = chosen(variants, tuple(experiment.VARIANTS))
+    names = chosen(variants, tuple(experiment.VARIANTS), option="--variants")
     results = experiment.run(names, rows, seed, store_folder(store, output), n_jobs, data_dir)
     console = new_console()
     print_table(console, "Accuracy after one pass over MNIST, %", *experiment.table(results), {})

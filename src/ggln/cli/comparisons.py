@@ -24,7 +24,8 @@ def peers(
 ) -> None:
     """Other regressors with error bars on the splits of Table 1, and published numbers.
 
-    The defaults' fits are those of `ggln reproduce uci`. Needs NGBoost: pip install ggln[peers]
+    The defaults' fits are those of `ggln reproduce uci`. Needs NGBoost, which the extra
+    `peers` of the package installs.
 
     Example: ggln reproduce peers --sets yacht,boston --splits 5 --n-jobs -1
     """
@@ -52,7 +53,7 @@ def one_pass(
 ) -> None:
     """Online regressors in a single pass: each row is predicted before it is learnt.
 
-    Needs River: pip install ggln[peers]
+    Needs River, which the extra `peers` of the package installs.
 
     Example: ggln reproduce one-pass --sets yacht,boston --rows 300 --seeds 2
     """

@@ -32,7 +32,7 @@ def swiss_roll(
 ) -> None:
     """Figures 3A and 4: a grid through 24 denoising steps, beside the paper's perceptrons.
 
-    Needs JAX and Optax: pip install ggln[peers]
+    Needs JAX and Optax, which the extra `peers` of the package installs.
 
     Example: ggln reproduce swiss-roll --samples 500 --seeds 1
     """
@@ -57,7 +57,7 @@ def hmc(
 ) -> None:
     """Figure 3B: Hamiltonian dynamics along the learnt scores of the Swiss roll.
 
-    Needs JAX and Optax: pip install ggln[peers]
+    Needs JAX and Optax, which the extra `peers` of the package installs.
 
     Example: ggln reproduce hmc --steps 1500
     """

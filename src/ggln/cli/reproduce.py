@@ -35,7 +35,9 @@ def store_folder(store: Path | None, output: Path) -> Path:
     return output / ".jobs" if store is None else store
 
 
-def chosen(names: str | None, default: tuple[str, ...], known: tuple[str, ...] = ()) -> tuple[str, ...]:
+def chosen(
+    names: str | None, default: tuple[str, ...], known: tuple[str, ...] = (), option: str = "--sets"
+) -> tuple[str, ...]:
     """Return the names that an option lists, of all known ones, or the default ones."""
     from ggln.tables.read import suggestion
 
@@ -45,9 +47,9 @@ def chosen(names: str | None, default: tuple[str, ...], known: tuple[str, ...] =
     found = tuple(name.strip() for name in names.split(","))
     for name in found:
         if not name:
-            raise ValueError(f"--sets lacks a name in {names!r}: write names with one comma between two")
+            raise ValueError(f"{option} lacks a name in {names!r}: write names with one comma between two")
         if name not in known:
-            raise ValueError(f"--sets knows no {name!r}{suggestion(name, known)}")
+            raise ValueError(f"{option} knows no {name!r}{suggestion(name, known)}")
     return found
 
 

@@ -97,8 +97,11 @@ def sample_pairs(
     if rows.shape[0] > 1:
         ends = (rng.random((2, gates)) * rows.shape[0]).astype(np.intp)
         apart = rows[ends[0]] - rows[ends[1]]
+        largest = np.abs(apart).max(axis=1, initial=0.0, keepdims=True)
+        differ = largest > 0
+        apart /= np.where(differ, largest, 1.0)  # first, so that no square over- or underflows
         lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-        normals = np.where(lengths > 0, apart / np.where(lengths > 0, lengths, 1.0), normals)
+        normals = np.where(differ, apart / np.where(differ, lengths, 1.0), normals)
     offsets = sample_offsets(rows @ normals.T, gating_bias, rng)
     return Gates(sphere.codes, offsets.reshape(neurons, context_dim), normals)
 

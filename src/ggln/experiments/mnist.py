@@ -1,8 +1,8 @@
 """Figures 3C and 5: in-filling of images, trained by undoing noise in one pass, beside plain baselines.
 
 `digits` is the small twin: scikit-learn's 8 x 8 digits, which need no download. The number of principal
-components is chosen on the last tenth of the training images. The network's settings were found on digits, some
-of which are among the twin's test images, so that its figure is optimistic; MNIST's test images chose nothing.
+components is chosen on the last tenth of the training images. The network's settings were found on digits,
+some of which are among the twin's test images: its figure is optimistic. MNIST's test images chose nothing.
 """
 
 import math
