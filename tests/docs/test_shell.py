@@ -52,7 +52,7 @@ def ggln(stage, given, monkeypatch, capsys):
 
 
 def follow(page, monkeypatch, capsys):
-    """Run all of a page; return what each command wrote."""
+    """Run all of a page; return what each command wrote, and the names that its Python leaves behind."""
     outputs, names = {}, {}
     # what needs the files of earlier commands is marked as not to run elsewhere, but runs here
     for language, block in re.findall(
@@ -63,22 +63,27 @@ def follow(page, monkeypatch, capsys):
             continue
         for line in block.strip().splitlines():
             outputs[line] = run(line, monkeypatch, capsys)
-    return outputs
+    return outputs, names
 
 
 def test_the_tutorial_on_streams(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
-        (streamed,) = follow("tutorial-stream.md", monkeypatch, capsys).values()
+        outputs, names = follow("tutorial-stream.md", monkeypatch, capsys)
     finally:
         plt.close("all")
+    (streamed,) = outputs.values()
     assert streamed.count("\n") == 3
     assert (tmp_path / "live.ggln").exists()
+    # what the page says of its numbers
+    assert 0.87 < names["inside"][900:].mean() < 0.93
+    squares = (names["y_new"] - names["after"].mean) ** 2
+    assert squares[:100].mean() > 1.2 * squares[500:].mean()
 
 
 def test_every_command_of_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    outputs = follow("command-line.md", monkeypatch, capsys)
+    outputs, _ = follow("command-line.md", monkeypatch, capsys)
     by_start = {
         start: next(out for line, out in outputs.items() if line.startswith(start))
         for start in (
