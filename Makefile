@@ -18,6 +18,7 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(CORE_HASH)
 PIP_STAMP := $(VENV)/.stamp-pip
 RUN_STAMP := $(VENV)/.stamp-run
 DEV_STAMP := $(VENV)/.stamp-dev
+DOCS_STAMP := $(VENV)/.stamp-docs
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -50,10 +51,14 @@ format: $(DEV_STAMP) ## Format the code and apply the safe fixes
 bench: $(DEV_STAMP) ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: docs
+docs: $(DOCS_STAMP) ## Build the site into build/docs; warnings are errors
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+
 .PHONY: clean
 clean: ## Remove the environment, the caches and what was built
 	rm -rf $(VENV) .numba_cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
-	find src tests benchmarks -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks docs -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
 
 # An interpreter is run before it is believed: a pyenv shim exists for versions that are not active.
 # The base pip may be too old for dependency groups (pip 25.1).
@@ -79,4 +84,10 @@ $(RUN_STAMP): pyproject.toml | $(PIP_STAMP)
 $(DEV_STAMP): pyproject.toml | $(PIP_STAMP)
 	@echo "Installing ggln, its dependencies and the development tools into $(VENV)"
 	@$(BIN)/python -m pip install -q --editable . --group dev
+	@touch $(RUN_STAMP) $@
+
+# Without the development tools: what they have settled on meets these bounds, so it stays.
+$(DOCS_STAMP): pyproject.toml | $(PIP_STAMP)
+	@echo "Installing ggln and what its documentation is built with into $(VENV)"
+	@$(BIN)/python -m pip install -q --editable . --group docs
 	@touch $(RUN_STAMP) $@

@@ -1,4 +1,4 @@
-"""The README's table of speeds, written from results/bench.json."""
+"""The table of docs/benchmarks.md, written from results/bench.json."""
 
 from pathlib import Path
 
@@ -66,8 +66,8 @@ def markdown(results: Results) -> str:
     return "\n".join([*head, *body, "", f"Measured on {results['machine']['cpu']}.", ""])
 
 
-def write(readme: Path, results: Results) -> None:
-    """Replace the table in the README."""
-    text = readme.read_text()
+def write(page: Path, results: Results) -> None:
+    """Replace the table in a page."""
+    text = page.read_text()
     before, rest = text.split(BEGIN)
-    readme.write_text(before + BEGIN + markdown(results) + END + rest.split(END, 1)[1])
+    page.write_text(before + BEGIN + markdown(results) + END + rest.split(END, 1)[1])

@@ -22,9 +22,9 @@ STEPS = 5000
 class Episode(NamedTuple):
     """What happens in one run, whatever the policy does."""
 
-    contexts: FloatArray  # [steps, features]
-    rewards: FloatArray  # [steps, arms], what each arm would pay
-    expected: FloatArray  # [steps, arms], the mean of that; the reward itself where it is not random
+    contexts: FloatArray  #: [steps, features]
+    rewards: FloatArray  #: [steps, arms], what each arm would pay
+    expected: FloatArray  #: [steps, arms], the mean of that; the reward itself where it is not random
 
     @property
     def n_arms(self) -> int:

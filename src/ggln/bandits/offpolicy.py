@@ -33,8 +33,8 @@ class PolicyValues(NamedTuple):
     ips: Estimate
     snips: Estimate
     doubly_robust: Estimate
-    matches: int  # decisions of the log that the policy would have made, too
-    effective: float  # how many evenly weighted decisions tell as much as those
+    matches: int  #: decisions of the log that the policy would have made, too
+    effective: float  #: how many evenly weighted decisions tell as much as those
 
 
 def _mean(values: FloatArray) -> Estimate:

@@ -45,8 +45,8 @@ class Uniform:
 class Run(NamedTuple):
     """One policy in one episode."""
 
-    arms: IntArray  # [steps], what it played
-    seconds: float  # it took for all decisions and all learning
+    arms: IntArray  #: [steps], what it played
+    seconds: float  #: it took for all decisions and all learning
 
 
 def play(policy: Policy, episode: Episode) -> Run:
@@ -102,9 +102,9 @@ class Simulation:
     """Several policies in the same episodes."""
 
     policies: tuple[str, ...]
-    rewards: FloatArray  # [policies, seeds], cumulative
-    regret: FloatArray  # [policies, seeds, steps], cumulative
-    microseconds: FloatArray  # [policies], for a decision and learning what it paid, averaged
+    rewards: FloatArray  #: [policies, seeds], cumulative
+    regret: FloatArray  #: [policies, seeds, steps], cumulative
+    microseconds: FloatArray  #: [policies], for a decision and learning what it paid, averaged
 
     @property
     def ranks(self) -> FloatArray:

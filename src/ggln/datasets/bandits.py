@@ -22,8 +22,8 @@ class BanditTable(NamedTuple):
     """What an environment is made from."""
 
     name: str
-    X: NDArray[Any]  # [n, d], numbers as they are, categories one-hot
-    y: NDArray[np.intp] | None  # [n], classes from 0; None where rewards are not classes
+    X: NDArray[Any]  #: [n, d], numbers as they are, categories one-hot
+    y: NDArray[np.intp] | None  #: [n], classes from 0; None where rewards are not classes
 
 
 def load_bandit(name: str, data_dir: Folder | None = None) -> BanditTable:

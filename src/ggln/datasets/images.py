@@ -22,10 +22,10 @@ Bytes = NDArray[np.uint8]
 class Mnist:
     """Handwritten digits: grey values from 0, the paper, to 255, the ink; and which digit it is."""
 
-    train_images: Bytes  # [60000, 28, 28]
-    train_labels: Bytes  # [60000]
-    test_images: Bytes  # [10000, 28, 28]
-    test_labels: Bytes  # [10000]
+    train_images: Bytes  #: [60000, 28, 28]
+    train_labels: Bytes  #: [60000]
+    test_images: Bytes  #: [10000, 28, 28]
+    test_labels: Bytes  #: [10000]
 
 
 def load_mnist(data_dir: Folder | None = None) -> Mnist:

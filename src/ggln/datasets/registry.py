@@ -29,8 +29,8 @@ class Entry:
     features: int
     outputs: int
     source: str
-    files: tuple[tuple[File, ...], ...]  # what is needed; for each the alternatives, the best one first
-    splits: int = 20  # how many the standard protocol draws; 0 for bandits, which have none
+    files: tuple[tuple[File, ...], ...]  #: what is needed; for each the alternatives, the best one first
+    splits: int = 20  #: how many the standard protocol draws; 0 for bandits, which have none
 
 
 def _uci(

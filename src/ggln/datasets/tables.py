@@ -23,21 +23,21 @@ class Dataset:
     """A table in its own units, and its splits into training and test rows."""
 
     name: str
-    X: FloatArray  # [n, d]
-    y: FloatArray  # [n], or [n, D] for several outputs
-    splits: Sequence[splits.Split]  # pairs of row indices: training, test
+    X: FloatArray  #: [n, d]
+    y: FloatArray  #: [n], or [n, D] for several outputs
+    splits: Sequence[splits.Split]  #: pairs of row indices: training, test
 
 
 @dataclass(frozen=True, eq=False)
 class Sarcos:
     """The SARCOS arm: inputs are 7 positions, velocities and accelerations, outputs 7 torques."""
 
-    X_train: FloatArray  # [n, 21]
-    Y_train: FloatArray  # [n, 7]
-    X_test: FloatArray  # [4449, 21]
-    Y_test: FloatArray  # [4449, 7]
-    index: NDArray[np.intp]  # [n], rows of the official training file, ascending
-    complete: bool  # whether all 44484 rows of that file were at hand
+    X_train: FloatArray  #: [n, 21]
+    Y_train: FloatArray  #: [n, 7]
+    X_test: FloatArray  #: [4449, 21]
+    Y_test: FloatArray  #: [4449, 7]
+    index: NDArray[np.intp]  #: [n], rows of the official training file, ascending
+    complete: bool  #: whether all 44484 rows of that file were at hand
 
 
 def load(name: str, data_dir: Folder | None = None) -> Dataset:

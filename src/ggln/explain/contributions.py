@@ -26,10 +26,10 @@ class Explanation(NamedTuple):
     """
 
     names: list[str]
-    mean: FloatArray  # (n, inputs), or (n, inputs, outputs)
+    mean: FloatArray  #: (n, inputs), or (n, inputs, outputs)
     precision: FloatArray
     intercept: float | FloatArray
-    biases: int  # how many of the inputs, the last ones, are biases
+    biases: int  #: how many of the inputs, the last ones, are biases
 
     @property
     def prediction(self) -> FloatArray:

@@ -26,20 +26,20 @@ class Effects(NamedTuple):
     """
 
     names: list[str]
-    total: FloatArray  # (n, features), or (n, features, outputs)
-    values: FloatArray  # through the base inputs, regressors among them
-    gates: FloatArray  # through the choice of weights
+    total: FloatArray  #: (n, features), or (n, features, outputs)
+    values: FloatArray  #: through the base inputs, regressors among them
+    gates: FloatArray  #: through the choice of weights
 
 
 class Importance(NamedTuple):
     """Means over rows: of the size of effects, and of the size of contributions less their mean."""
 
-    names: list[str]  # of the features
-    total: FloatArray  # (features,), or (features, outputs)
+    names: list[str]  #: of the features
+    total: FloatArray  #: (features,), or (features, outputs)
     values: FloatArray
     gates: FloatArray
-    input_names: list[str]  # of the base inputs and biases
-    inputs: FloatArray  # (inputs,), or (inputs, outputs)
+    input_names: list[str]  #: of the base inputs and biases
+    inputs: FloatArray  #: (inputs,), or (inputs, outputs)
 
 
 def reference_values(background: FloatArray, count: int) -> FloatArray:

@@ -20,15 +20,15 @@ class ActiveGates(NamedTuple):
     In the units of the features; columns past these are what base regressors predict, in the target's units.
     """
 
-    names: list[str]  # of the columns of `normals`
-    network: IntArray  # (gates,)
+    names: list[str]  #: of the columns of `normals`
+    network: IntArray  #: (gates,)
     layer: IntArray
-    neuron: IntArray  # within its layer
-    normals: FloatArray  # (gates, columns)
-    offsets: FloatArray  # (gates,)
-    projections: FloatArray  # (gates,)  normals @ x
-    inside: NDArray[np.bool_]  # (gates,)
-    bounds: FloatArray  # (columns, 2)  between which no gate on a single column changes side
+    neuron: IntArray  #: within its layer
+    normals: FloatArray  #: (gates, columns)
+    offsets: FloatArray  #: (gates,)
+    projections: FloatArray  #: (gates,)  normals @ x
+    inside: NDArray[np.bool_]  #: (gates,)
+    bounds: FloatArray  #: (columns, 2)  between which no gate on a single column changes side
 
     def conditions(self) -> list[str]:
         """Return each gate as an inequality that holds for the row."""
@@ -41,9 +41,9 @@ class ActiveGates(NamedTuple):
 class Neighbours(NamedTuple):
     """Rows of a training set that select the same weights as a row does."""
 
-    rows: IntArray  # (n, k)  their numbers, the most similar first
-    shares: FloatArray  # (n, k)  of all neurons, that are in the same context
-    support: FloatArray  # (n,)  training rows in a neuron's active context, the mean over all neurons
+    rows: IntArray  #: (n, k)  their numbers, the most similar first
+    shares: FloatArray  #: (n, k)  of all neurons, that are in the same context
+    support: FloatArray  #: (n,)  training rows in a neuron's active context, the mean over all neurons
 
 
 def _sum(names: list[str], normal: FloatArray) -> str:

@@ -1,17 +1,16 @@
-"""The commands of docs/command-line.md, one after the other, in an empty folder."""
+"""Pages with commands of a shell: these and their Python, one after the other, in an empty folder."""
 
 import re
 import shlex
 import subprocess
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 from ggln import cli
 
-PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
-# what needs the files of earlier commands is not run by itself, as other pages' examples are, but is run here
-BLOCKS = re.findall(r"```(sh|python)(?: no-run)?\n(.*?)```", PAGE.read_text(), re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
 QUICK = [
     part
     for setting in ("n_estimators=3", "epochs=5", "base_model=feature", "folds=0")
@@ -52,15 +51,39 @@ def ggln(stage, given, monkeypatch, capsys):
     return capsys.readouterr().out
 
 
-def test_every_command_of_the_page(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    outputs = {}
-    for language, block in BLOCKS:
+def follow(page, monkeypatch, capsys):
+    """Run all of a page; return what each command wrote, and the names that its Python leaves behind."""
+    outputs, names = {}, {}
+    # what needs the files of earlier commands is marked as not to run elsewhere, but runs here
+    for language, block in re.findall(
+        r"```(sh|python)(?: no-run)?\n(.*?)```", (DOCS / page).read_text(), re.DOTALL
+    ):
         if language == "python":
-            exec(compile(block, str(PAGE), "exec"), {})
+            exec(compile(block, page, "exec"), names)
             continue
         for line in block.strip().splitlines():
             outputs[line] = run(line, monkeypatch, capsys)
+    return outputs, names
+
+
+def test_the_tutorial_on_streams(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    try:
+        outputs, names = follow("tutorial-stream.md", monkeypatch, capsys)
+    finally:
+        plt.close("all")
+    (streamed,) = outputs.values()
+    assert streamed.count("\n") == 3
+    assert (tmp_path / "live.ggln").exists()
+    # what the page says of its numbers
+    assert 0.87 < names["inside"][900:].mean() < 0.93
+    squares = (names["y_new"] - names["after"].mean) ** 2
+    assert squares[:100].mean() > 1.2 * squares[500:].mean()
+
+
+def test_every_command_of_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    outputs, _ = follow("command-line.md", monkeypatch, capsys)
     by_start = {
         start: next(out for line, out in outputs.items() if line.startswith(start))
         for start in (
