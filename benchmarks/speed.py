@@ -15,7 +15,15 @@ WIDE = (256,) * 12
 ROWS, FEATURES, EPOCHS = 600, 13, 40
 PAPER = {"layer_sizes": WIDE, "n_estimators": 1, "gating": "sphere", "gating_bias": 0.05, "step": "ogd"}
 PAPER |= {"learning_rate": 1e-4, "base_model": "feature", "anneal": False, "folds": 0, "random_state": 0}
-SMALL = {"layer_sizes": (32,) * 3, "context_dim": 4, "n_estimators": 1, "gating": "mixed", "random_state": 0}
+SMALL: dict[str, Any] = {
+    "layer_sizes": (32,) * 3,
+    "context_dim": 4,
+    "n_estimators": 1,
+    "gating": "mixed",
+    "base_model": "blr",
+    "base_variance": None,
+    "random_state": 0,
+}
 
 
 def best_of(repeats: int, *functions: Callable[[], object]) -> list[float]:
@@ -81,6 +89,8 @@ def one_by_one() -> dict[str, Any]:
     X, y = clustered(ROWS, 10)
     model = GGLNRegressor(**SMALL).partial_fit(np.tile(X, (3, 1)), np.tile(y, 3))
     learner = model.learner_
+    defaults = GGLNRegressor(**SMALL | {"base_model": "auto", "base_variance": 1.0}).partial_fit(X, y)
+    defaults.learn_one(X[0], y[0])
     side, goal = learner.inputs.transform(X[:1]), np.zeros((1, 1), np.float32)
     mean, second = np.zeros((1, 1)), np.zeros((1, 1))
     model.learn_one(X[0], y[0])
@@ -94,6 +104,9 @@ def one_by_one() -> dict[str, Any]:
         "learn_one beyond its kernel, us": learn - learn_kernel,
         "predict_one, us": predict,
         "predict_one beyond its kernel, us": predict - predict_kernel,
+        "learn_one with a stream's regressions, us": median_microseconds(
+            lambda i: defaults.learn_one(X[i % ROWS], y[i % ROWS])
+        ),
     }
 
 

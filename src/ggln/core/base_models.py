@@ -82,6 +82,25 @@ def _feature(base, network, side, columns, targets, learning, means, precisions)
 
 
 @exact_kernel
+def join(scaled, predictions, precisions, limit):
+    """Return the side information [n, d + R D + R] of rows, in the columns that `add_regressors` reads.
+
+    scaled: [n, d]; predictions: [n, R, D], which are clipped to the limit; precisions: [n, R].
+    """
+    rows, features = scaled.shape
+    regressors, outputs = predictions.shape[1:]
+    side = np.empty((rows, features + regressors * (outputs + 1)))
+    for t in range(rows):
+        for j in range(features):
+            side[t, j] = scaled[t, j]
+        for r in range(regressors):
+            for d in range(outputs):
+                side[t, features + r * outputs + d] = clip(predictions[t, r, d], -limit, limit)
+            side[t, features + regressors * outputs + r] = precisions[t, r]
+    return side
+
+
+@exact_kernel
 def add_regressors(limit, features, side, columns, means, precisions):
     """Write the regressors' Gaussians, which stand in the columns past the features # OUT."""
     outputs, regressors = means.shape[2], means.shape[1] - features

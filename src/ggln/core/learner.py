@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
+from ggln.core.base_models import join
 from ggln.core.build import HINGES, ORDER, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.core.ensemble import Components, Ensemble, Epoch, blocks
@@ -138,9 +139,10 @@ class Learner:
 
         scaled: [n, d]; predictions: [n, R, D], standardised; precisions: [n, R], or [R] for all rows.
         """
-        advice = np.clip(predictions, -constants.INPUT_LIMIT, constants.INPUT_LIMIT)
-        advice = advice.reshape(scaled.shape[0], -1)
-        return np.hstack([scaled, advice, np.broadcast_to(precisions, predictions.shape[:2])])
+        if precisions.ndim == 1:
+            precisions = np.tile(precisions, (predictions.shape[0], 1))
+        side: FloatArray = join(scaled, predictions, precisions, constants.INPUT_LIMIT)
+        return side
 
     def _standard(self, predictions: FloatArray, shifts: FloatArray, scales: FloatArray) -> FloatArray:
         """Return predictions [n, R, D] of targets in standardised units, which may change with the row."""

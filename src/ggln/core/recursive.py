@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.constants import HINGE_LIMIT, RECURSIONS
-from ggln.core.jit import exact_kernel
+from ggln.core.jit import Specialized, exact_kernel
 from ggln.core.threads import Threads
 from ggln.core.triangle import derivatives, rotate, substitute
 
@@ -77,6 +77,15 @@ NAMES = [
 ]
 
 
+@exact_kernel
+def follow_all(
+    regressions: Any, side: Any, goals: Any, learning: Any, least: Any, means: Any, precisions: Any
+) -> None:
+    """`follow` with all regressions, for single rows. means: [R, n, D], precisions: [R, n] # OUT."""
+    for r in range(len(regressions)):
+        follow(regressions[r], side, goals, learning, least, means[r], precisions[r])
+
+
 class Recursions:
     """The regressions of a stream: `constants.RECURSIONS`, from few inputs to many.
 
@@ -92,6 +101,7 @@ class Recursions:
 
     def __init__(self, features: int, outputs: int, least: float, random: np.random.Generator) -> None:
         self.least, self.outputs = least, outputs
+        self._row_kernels = Specialized()
         self.regressions = []
         for hinges, prior in RECURSIONS:
             directions = random.standard_normal((hinges, features))
@@ -133,12 +143,20 @@ class Recursions:
     ) -> tuple[FloatArray, FloatArray]:
         count, rows = len(self.regressions), side.shape[0]
         means, precisions = np.empty((count, rows, self.outputs)), np.empty((count, rows))
-        tasks = [
-            (follow, (regression, side, goals, learning, self.least, means[r], precisions[r]))
-            for r, regression in enumerate(self.regressions)
-        ]
-        (threads or Threads(1)).run(tasks[::-1])  # the longest first
+        arguments = side, goals, learning, self.least
+        if threads is None:
+            self._row_kernels.call(follow_all, (tuple(self.regressions), *arguments, means, precisions))
+        else:
+            tasks = [
+                (follow, (regression, *arguments, means[r], precisions[r]))
+                for r, regression in enumerate(self.regressions)
+            ]
+            threads.run(tasks[::-1])  # the longest first
         return np.ascontiguousarray(means.swapaxes(0, 1)), np.ascontiguousarray(precisions.T)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out compiled functions, which can be made anew."""
+        return {**vars(self), "_row_kernels": Specialized()}
 
     def state(self) -> dict[str, FloatArray]:
         """Return what was learnt, by name; the hinges are drawn again."""
