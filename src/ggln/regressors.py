@@ -40,6 +40,8 @@ BOOSTING = {
 }
 GATE_TREES = 60
 """Boosted trees are enough to find the splits that gates are drawn from."""
+INTERRUPTED = "Training interrupted by user"
+"""What scikit-learn's perceptron warns of when it swallows a KeyboardInterrupt, and goes on."""
 FEWEST_ROWS, SPLIT_ROWS = 20, 5000
 """Fewer rows than this have no splits worth looking for, and more than that do not find better ones."""
 FOREST = {"n_estimators": 60, "min_samples_leaf": 2}
@@ -289,7 +291,12 @@ def cross_fit(
 
     def fit(fold: int, r: int) -> None:
         out = folds == fold
-        models[fold][r] = fit_frozen(regressors[r], rows[~out], goals[~out])
+        try:
+            models[fold][r] = fit_frozen(regressors[r], rows[~out], goals[~out])
+        except UserWarning as warning:
+            if str(warning).startswith(INTERRUPTED):
+                raise KeyboardInterrupt from warning
+            raise
         predictions[out, r] = models[fold][r].predict(rows[out])
         progress(1)
 
@@ -297,6 +304,7 @@ def cross_fit(
     # regressor then computes on one thread, and in one order.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a perceptron's steps are counted
+        warnings.filterwarnings("error", INTERRUPTED)
         threads.run([(fit, (fold, r)) for r in range(len(regressors)) for fold in range(count)])
     shift, scale = targets.shift_and_scale()
     return CrossFitted(models, inputs, targets), shift + scale * predictions

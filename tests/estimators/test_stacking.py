@@ -376,3 +376,15 @@ def test_networks_of_a_kind_share_their_calibration(quick, table):
     assert np.unique(ensemble.shares[:3]).size == np.unique(ensemble.shares[3:]).size == 1
     contexts = [np.count_nonzero(index.any(axis=0)) for index in np.split(ensemble.index, 6)]
     assert max(contexts[:3]) <= 2 < max(contexts[3:]) <= 8
+
+
+def test_an_interruption_stops_the_fit_of_a_perceptron(quick, table, monkeypatch):
+    """scikit-learn's perceptron takes an interruption for the end of its own training."""
+
+    def interrupted(*_arguments, **_more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MLPRegressor, "_backprop", interrupted)
+    X, y = table(60)
+    with pytest.raises(KeyboardInterrupt):
+        quick(base_model=[MLPRegressor(hidden_layer_sizes=(4,))]).fit(X, y)

@@ -67,6 +67,7 @@ class Source:
     def __init__(self, stream: IO[bytes], wait: Wait | None = None) -> None:
         self.stream, self.wait = stream, wait
         self.ahead = b""
+        self.stopped = False
 
     def read(self) -> bytes:
         """Return the next bytes, waiting for at least one; none at the end."""
@@ -76,7 +77,8 @@ class Source:
         if self.wait is None:
             return self.stream.read1(BLOCK)  # type: ignore[attr-defined, no-any-return]
         descriptor = self.stream.fileno()
-        return os.read(descriptor, BLOCK) if self.wait(descriptor) else b""
+        self.stopped = not self.wait(descriptor)
+        return b"" if self.stopped else os.read(descriptor, BLOCK)
 
     def peek(self) -> bytes:
         """Return the bytes up to the end of the first line, without taking them."""
@@ -107,7 +109,7 @@ class Lines(Iterator[str]):
             data = self.source.read()
             self.ended = not data
             *lines, self.rest = (self.rest + self.decoder.decode(data, final=self.ended)).split("\n")
-            if self.ended and self.rest:
+            if self.ended and self.rest and not self.source.stopped:  # a line cut by a signal is no row
                 lines.append(self.rest)
             self.ready = [line + "\n" for line in reversed(lines)]
         return self.ready.pop()

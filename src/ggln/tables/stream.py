@@ -94,6 +94,7 @@ class Stream:
             numbers = side_by_side(self.worker.prequential_moments(X, Y))
         if first:
             self._name_features()
+            numbers[0] = np.nan  # predicted before any target was seen: in no unit
         self.learnt += len(X)
         return numbers
 

@@ -106,7 +106,11 @@ def open_writer(
 
     form: follows from the file's name if it is None, and is CSV otherwise; numeric: the columns of numbers.
     """
-    form = form or EXTENSIONS.get(path.suffix.lower() if path else "", "csv")
+    suffix = path.suffix.lower() if path else ""
+    if form is None and suffix and suffix not in EXTENSIONS:
+        known = ", ".join(EXTENSIONS)
+        raise ValueError(f"{path} names no format that can be written: end it with one of {known}")
+    form = form or EXTENSIONS.get(suffix, "csv")
     twice = [name for i, name in enumerate(header) if name in header[:i]]
     if twice:
         raise ValueError(f"the table has a column {twice[0]!r} already: rename it, predictions go there")
