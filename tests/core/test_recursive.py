@@ -72,6 +72,16 @@ def test_predicting_changes_nothing_and_a_state_can_be_restored(make, rows):
         np.testing.assert_array_equal(one, other)
 
 
+def test_views_are_read_as_what_they_show(make, rows):
+    X, Y = rows
+    whole, views = make(), make()
+    expected = whole.learn(X, Y, None)
+    wider, later = np.hstack([X, X]), np.hstack([Y, Y])
+    views.predict(X)
+    for one, other in zip(expected, views.learn(wider[:, :3], later[:, 2:], None), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_hinges_learn_what_a_plane_cannot(make):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1500, 2))

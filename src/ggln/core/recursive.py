@@ -143,7 +143,8 @@ class Recursions:
     ) -> tuple[FloatArray, FloatArray]:
         count, rows = len(self.regressions), side.shape[0]
         means, precisions = np.empty((count, rows, self.outputs)), np.empty((count, rows))
-        arguments = side, goals, learning, self.least
+        # kernels for single rows do not look at the types again, which a view would change
+        arguments = np.ascontiguousarray(side), np.ascontiguousarray(goals), learning, self.least
         if threads is None:
             self._row_kernels.call(follow_all, (tuple(self.regressions), *arguments, means, precisions))
         else:
