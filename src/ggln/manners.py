@@ -141,9 +141,7 @@ class Manners:
         }
 
     def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return draw_seed(self.random_state)
 
     def _threads(self) -> Threads:
         return Threads(joblib.effective_n_jobs(self.n_jobs))
@@ -165,6 +163,13 @@ class Manners:
         with Progress() as bar:
             task = bar.add_task(what, total=steps)
             yield lambda done: bar.advance(task, done)
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that a `random_state` is, or one drawn from it."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:

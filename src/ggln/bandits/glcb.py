@@ -11,7 +11,6 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ggln import persistence
@@ -23,7 +22,7 @@ from ggln.core.arm_learner import ArmLearner, Decisions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.estimators import GGLNRegressor
-from ggln.manners import RATE
+from ggln.manners import RATE, draw_seed
 
 FloatArray = NDArray[np.float64]
 Label = Any
@@ -383,10 +382,7 @@ class GLCB(BaseEstimator):
                 f"got {self.reward_range!r}"
             )
         self._range()
-        if isinstance(self.random_state, Integral):
-            self._seed = int(self.random_state)
-        else:
-            self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._seed = draw_seed(self.random_state)
         self._random = np.random.default_rng([self._seed, EXPLORING])
         self._learner = None
         self.arms_ = labels

@@ -280,7 +280,33 @@ class LinearRegression:
 # The network (Algorithm 1) -------------------------------------------------------------------------------
 
 
-class ReferenceNetwork:
+class Twin:
+    """What the twins of all kinds of neuron share: gates, tables of weights, switching."""
+
+    settings: Settings
+    gates: Gates
+    weights: list[FloatArray]  # of each layer [K_i, 2^s, .., inputs]
+    switching: FloatArray  # [N]
+
+    def mixture(self) -> FloatArray:
+        """Return how much each neuron is believed, in the order of the layers."""
+        if self.settings.aggregation == "switching":
+            return self.switching.copy()
+        weights = np.zeros_like(self.switching)
+        weights[-self.settings.layer_sizes[-1]] = 1
+        return weights
+
+    def contexts(self, z: FloatArray) -> list[NDArray[np.intp]]:
+        """Return c_ik(z) of every neuron, layer by layer."""
+        found = np.array([context(self.gates, neuron, z) for neuron in range(self.switching.size)])
+        return np.split(found, np.cumsum(self.settings.layer_sizes)[:-1])
+
+    def active_weights(self, z: FloatArray) -> list[FloatArray]:
+        """Return the weights [K_i, .., inputs] that z selects, layer by layer (Eq. 8)."""
+        return [W[np.arange(len(c)), c] for W, c in zip(self.weights, self.contexts(z), strict=True)]
+
+
+class ReferenceNetwork(Twin):
     """One network. settings.n_estimators and settings.dtype are ignored: it is one, in double precision."""
 
     def __init__(self, settings: Settings, gates: Gates) -> None:
@@ -317,23 +343,6 @@ class ReferenceNetwork:
         self.regression.learn(z, y)
         self.joint.learn(z, y)
         return layers
-
-    def mixture(self) -> FloatArray:
-        """Return how much each neuron is believed, in the order of the layers."""
-        if self.settings.aggregation == "switching":
-            return self.switching.copy()
-        weights = np.zeros_like(self.switching)
-        weights[-self.settings.layer_sizes[-1]] = 1
-        return weights
-
-    def contexts(self, z: FloatArray) -> list[NDArray[np.intp]]:
-        """Return c_ik(z) of every neuron, layer by layer."""
-        found = np.array([context(self.gates, neuron, z) for neuron in range(self.switching.size)])
-        return np.split(found, np.cumsum(self.settings.layer_sizes)[:-1])
-
-    def active_weights(self, z: FloatArray) -> list[FloatArray]:
-        """Return the weights [K_i, inputs] that z selects, layer by layer (Eq. 8)."""
-        return [W[np.arange(len(c)), c] for W, c in zip(self.weights, self.contexts(z), strict=True)]
 
     def base(self, z: FloatArray) -> Gaussians:
         """Return layer 0: the base predictions (section 6 and Appendix C), with means in [-r, r]."""

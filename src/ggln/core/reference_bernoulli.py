@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ggln.core.build import Settings
 from ggln.core.constants import BIAS_LOGIT
 from ggln.core.gating import Gates
-from ggln.core.reference import context, switch
+from ggln.core.reference import Twin, switch
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def gradient(y: float, probability: float, inputs: FloatArray) -> FloatArray:
     return (probability - y) * logit(inputs)
 
 
-class ReferenceBernoulli:
+class ReferenceBernoulli(Twin):
     """One network. settings.n_estimators and settings.dtype are ignored: it is one, in double precision."""
 
     def __init__(self, settings: Settings, gates: Gates) -> None:
@@ -65,23 +65,6 @@ class ReferenceBernoulli:
         self.switching = switch(self.switching, self.time, -np.array(losses))
         self.time += 1
         return layers
-
-    def mixture(self) -> FloatArray:
-        """Return how much each neuron is believed, in the order of the layers."""
-        if self.settings.aggregation == "switching":
-            return self.switching.copy()
-        weights = np.zeros_like(self.switching)
-        weights[-self.settings.layer_sizes[-1]] = 1
-        return weights
-
-    def contexts(self, z: FloatArray) -> list[NDArray[np.intp]]:
-        """Return the context of every neuron, layer by layer: the same for all classes."""
-        found = np.array([context(self.gates, neuron, z) for neuron in range(self.switching.size)])
-        return np.split(found, np.cumsum(self.settings.layer_sizes)[:-1])
-
-    def active_weights(self, z: FloatArray) -> list[FloatArray]:
-        """Return the weights [neurons, classes, inputs] that z selects, layer by layer."""
-        return [W[np.arange(len(c)), c] for W, c in zip(self.weights, self.contexts(z), strict=True)]
 
     def _pass(self, z: FloatArray, y: FloatArray | None) -> list[FloatArray]:
         """Inference, with an update where there are targets."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
@@ -24,7 +22,7 @@ from ggln.core.threads import Threads
 from ggln.density import dynamics
 from ggln.density.denoiser import Denoiser, Denoisers, draw_noise
 from ggln.estimators import SCALE
-from ggln.manners import RATE, ROWS, refuse_bad
+from ggln.manners import RATE, ROWS, Manners, refuse_bad
 
 FloatArray = NDArray[np.float64]
 LANGEVIN_STEPS = 40
@@ -39,7 +37,7 @@ START_STEPS = 24
 """Denoising steps that bring random starting points of Hamiltonian chains to the data, as in Figure 4."""
 
 
-class DenoisingDensity(BaseEstimator):
+class DenoisingDensity(Manners, BaseEstimator):
     """Density modelling by undoing noise, learnt online: score function, samples, in-filling, anomalies.
 
     An isotropic Gaussian gated linear network with as many outputs as inputs sees each row with small
@@ -203,7 +201,10 @@ class DenoisingDensity(BaseEstimator):
         with self._unchanged_on_error():
             rows = self._rows(X, reset=True)
             denoisers = self._new_denoisers(rows.shape[1])
-            with self._threads() as threads, self._progress(rows.shape[0] * self.epochs) as progress:
+            with (
+                self._threads() as threads,
+                self._progress("learning", rows.shape[0] * self.epochs) as progress,
+            ):
                 denoisers.fit(rows, self.epochs, self.shuffle, self.anneal, threads, progress)
         self.denoisers_ = denoisers
         return self
@@ -219,7 +220,7 @@ class DenoisingDensity(BaseEstimator):
         with self._unchanged_on_error():
             rows = self._rows(X, reset=begin)
             denoisers = self._new_denoisers(rows.shape[1]) if begin else self.denoisers_
-            with self._threads() as threads, self._progress(rows.shape[0]) as progress:
+            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 denoisers.partial_fit(rows, threads, progress)
         self.denoisers_ = denoisers
         return self
@@ -457,10 +458,7 @@ class DenoisingDensity(BaseEstimator):
             )
 
     def _new_denoisers(self, columns: int) -> Denoisers:
-        if isinstance(self.random_state, Integral):
-            seed = int(self.random_state)
-        else:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         names = (
             "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance "
             "learning_rate step min_variance max_variance bias_weight"
@@ -551,31 +549,3 @@ class DenoisingDensity(BaseEstimator):
                 stacklevel=3,
             )
         return self.denoisers_.range.to_user(walk.rows)
-
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Take back what scikit-learn noted about the columns, if anything goes wrong within."""
-        before = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
-        try:
-            yield
-        except BaseException:
-            for name in [name for name in vars(self) if name.endswith("_in_")]:
-                delattr(self, name)
-            for name, value in before.items():
-                setattr(self, name, value)
-            raise
-
-    def _threads(self) -> Threads:
-        return Threads(joblib.effective_n_jobs(self.n_jobs))
-
-    @contextmanager
-    def _progress(self, steps: int) -> Iterator[Callable[[int], object]]:
-        """Give a function that is told how many rows were learnt, and shows them if `verbose`."""
-        if not self.verbose:
-            yield lambda _: None
-            return
-        from rich.progress import Progress
-
-        with Progress() as bar:
-            task = bar.add_task("learning", total=steps)
-            yield lambda done: bar.advance(task, done)
