@@ -10,6 +10,7 @@ import pytest
 
 from ggln.core import memory
 from ggln.core.build import Settings, build, draw_gates
+from ggln.core.network import staggered
 
 GIB = 2**30
 
@@ -43,3 +44,24 @@ def test_ensemble_refuses_what_does_not_fit(
     with pytest.raises(MemoryError, match=r"context_dim of 10 .* can need 3\d\d\.\d MiB"):
         ensemble.require(10**6)  # 1024 contexts of 200 x (8 + 208) weights of 8 bytes
     ensemble.require(100)
+
+
+@pytest.mark.parametrize("shape", [1, 7, 10**6, (3, 2, 264)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_aligned_zeros_begin_with_a_line_of_the_cache(shape: int | tuple[int, ...], dtype: type) -> None:
+    found = memory.aligned_zeros(shape, dtype)
+    assert found.ctypes.data % memory.ALIGNMENT == 0
+    assert found.shape == np.zeros(shape).shape
+    assert found.dtype == dtype
+    assert found.flags.c_contiguous
+    assert not found.any()
+
+
+@pytest.mark.parametrize("neurons", [1, 33, 256, 3072, 3080])
+@pytest.mark.parametrize("numbers", [1, 2, 3, 6])
+def test_rows_of_outputs_are_an_odd_number_of_lines_apart(neurons: int, numbers: int) -> None:
+    room = staggered(neurons, numbers, np.float32)
+    lines, rest = divmod(room * numbers * 4, memory.ALIGNMENT)
+    assert neurons <= room < neurons + 2 * memory.ALIGNMENT
+    assert rest == 0
+    assert lines % 2 == 1 or numbers == 6  # six lines hold whole neurons

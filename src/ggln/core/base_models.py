@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.core.constants import BLR_PRIOR_PRECISION
-from ggln.core.jit import Protocol, exact_kernel
+from ggln.core.jit import Protocol, exact_kernel, inner_exact
 from ggln.core.projection import clip
 
 
@@ -100,7 +100,7 @@ def join(scaled, predictions, precisions, limit):
     return side
 
 
-@exact_kernel
+@inner_exact
 def add_regressors(limit, features, side, columns, means, precisions):
     """Write the regressors' Gaussians, which stand in the columns past the features # OUT."""
     outputs, regressors = means.shape[2], means.shape[1] - features
@@ -163,7 +163,7 @@ def _linear(base, network, side, columns, targets, learning, means, precisions):
                 )
 
 
-@exact_kernel
+@inner_exact
 def evidence_step(noise, count, sum_x, sum_xx, products, sum_y, least):
     """One fixed-point step of type-II maximum likelihood for tau: (N - gamma) / residual sum of squares.
 

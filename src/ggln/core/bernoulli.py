@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.core.constants import LANES, TILE
-from ggln.core.jit import fast_kernel
+from ggln.core.jit import inner_fast
 from ggln.core.neuron import AddMoments, Energies, Infer, Learn, Send, SendBase
 from ggln.core.projection import clip, move
 from ggln.core.switching import exp_negative
@@ -33,26 +33,26 @@ class Bernoulli(NamedTuple):
     bias: Any
 
 
-@fast_kernel
+@inner_fast
 def sigmoid(z):
     """1 / (1 + e^-z), without overflow on either side."""
     small = exp_negative(-abs(np.float64(z)))
     return (1.0 if z >= 0 else small) / (1.0 + small)
 
 
-@fast_kernel
+@inner_fast
 def line_of(layer, output):
     """Return the line of the messages that an output reads: the base predictions are the same for all."""
     return 0 if layer.first == 0 else output
 
 
-@fast_kernel
+@inner_fast
 def weights_of(pool, slot, layer, output):
     """Return the weights of one output in the row that starts at `slot`, as a view."""
     return weights_at(pool, np.int64(slot) + output * (layer.stride // LANES), layer.stride)
 
 
-@fast_kernel
+@inner_fast
 def product(row, x, total, prior):
     """W . x for w = prior + row: the logit of the geometric mean."""
     logit = prior * total
@@ -61,7 +61,7 @@ def product(row, x, total, prior):
     return logit
 
 
-@fast_kernel
+@inner_fast
 def products(row0, row1, row2, row3, x, total, prior):
     """`product` for a tile of four rows that share the loads of x."""
     logit0 = logit1 = logit2 = logit3 = prior * total
@@ -73,26 +73,26 @@ def products(row0, row1, row2, row3, x, total, prior):
     return logit0, logit1, logit2, logit3
 
 
-@fast_kernel
+@inner_fast
 def predict(logit, limits):
     """Keep a logit in its range."""
     return clip(logit, -limits.mean_range, limits.mean_range)
 
 
-@fast_kernel
+@inner_fast
 def slope(x, logit, target, rate):
     """Return s of the step w -= s x, in the type of x: rate times sigma(logit) - y."""
     return x.dtype.type(rate * (sigmoid(logit) - target))
 
 
-@fast_kernel
+@inner_fast
 def capped(step, squares, limits):
     """Return the learning rate min(rate, cap / curvature): no Hessian has a trace above |x|^2 / 4."""
     quarter = limits.one / (limits.one + limits.one + limits.one + limits.one)
     return min(step.rate, step.cap / max(quarter * squares, limits.min_sum))
 
 
-@fast_kernel
+@inner_fast
 def learn_single(projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, k, d):
     """Output d of neuron k over a block. Shapes as in `neuron.learn`."""
     prior, line = layer.prior, line_of(layer, d)
@@ -109,7 +109,7 @@ def learn_single(projection, limits, step, layer, pool, slots, columns, messages
             row[j] = move(projection, row[j], row[j] - s * x[j], prior, rate, limits.floor)
 
 
-@fast_kernel
+@inner_fast
 def learn_tile(projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, k, d):
     """Output d of neurons k to k + 3 over a block. Shapes as in `neuron.learn`."""
     prior, floor, line = layer.prior, limits.floor, line_of(layer, d)
@@ -184,7 +184,7 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
         k += TILE if k < tiled else 1
 
 
-@fast_kernel
+@inner_fast
 def finish(kind, layer, messages, t, line):
     """Append the bias input, pad with zeros, and sum up what all neurons share # OUT."""
     x = messages.dense[t, line]
@@ -219,7 +219,7 @@ def _send(kind, layer, below, outputs, messages, start, stop):
 @Energies.register(Bernoulli)
 def _energies(kind, outputs, target, energy, scale):
     # the log-loss of logit z is max(z, 0) - y z + log(1 + e^-|z|), summed over the outputs
-    for k in range(outputs.shape[0]):
+    for k in range(energy.size):
         linear, factor = 0.0, 1.0
         for d in range(kind.outputs):
             if np.isnan(target[d]):

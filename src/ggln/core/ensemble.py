@@ -113,7 +113,7 @@ class Ensemble:
         memory.require(4 * networks * self.neurons * contexts_each, "the index of contexts")
         self.index = np.zeros((networks * self.neurons, contexts_each), constants.SLOT)
         self.used = int(lengths.max())  # slot 0 is the row of zeros that all unvisited contexts share
-        self.pool = np.zeros(self.used * constants.LANES, shape.priors.dtype)
+        self.pool = memory.aligned_zeros(self.used * constants.LANES, shape.priors.dtype)
         self.block_rows = self._longest_block()
         self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
         self.time = 1  # t of Appendix D
@@ -150,7 +150,7 @@ class Ensemble:
         """Make room for `slots` slots; what is not used of it stays zero pages, which cost nothing."""
         if slots * constants.LANES > self.pool.size:
             size = max(slots * constants.LANES, self.pool.size * 3 // 2)
-            grown = np.zeros(size, self.pool.dtype)
+            grown = memory.aligned_zeros(size, self.pool.dtype)
             grown[: self.pool.size] = self.pool
             self.pool = grown
 
@@ -296,7 +296,8 @@ class Ensemble:
             for e in range(self.networks):
                 run(e, threads)
         self.time += size
-        outputs = np.stack([work.outputs[: size if record else 0] for work in works], axis=1)
+        recorded = size if record else 0
+        outputs = np.stack([work.outputs[:recorded, : self.neurons] for work in works], axis=1)
         return outputs, np.stack(histories, axis=1), evidence
 
     def _paces(self, rows: int) -> FloatArray:
@@ -492,18 +493,21 @@ class Ensemble:
         def share(thread: int) -> None:
             work = self.new_work(longest)
             for start, stop in cuts[thread :: threads.count]:
-                rows, columns = np.arange(start, stop), np.arange(stop - start)
+                rows = np.arange(start, stop)
                 slots = np.empty((self.neurons, rows.size), constants.SLOT)
                 for place, e in enumerate(members):
                     first = e * self.neurons
                     contexts(self.gates, gated_by, rows, first, first + self.neurons, slots)
+                    # rows in one context of the first neuron share many others: their weights stay cached
+                    columns = np.argsort(slots[0], kind="stable")
                     find_rows(self.index, slots, first)
-                    start_block(self.base, e, side, rows, work.unknown, False, work)
+                    start_block(self.base, e, side, rows[columns], work.unknown, False, work)
                     networks = (self.rules_of(e), self.shape, self.pool, Block(slots, columns), work)
-                    mean, second = totals[:, place % totals.shape[1], start:stop]
-                    infer_span(*networks, self.belief(e), self.spreads[e], mean, second)
+                    found = np.zeros((2, rows.size, totals.shape[3]))
+                    infer_span(*networks, self.belief(e), self.spreads[e], found[0], found[1])
+                    totals[:, place % totals.shape[1], rows[columns]] += found
                     if outputs is not None:
-                        outputs[start:stop, place] = work.outputs[: rows.size]
+                        outputs[rows[columns], place] = work.outputs[: rows.size, : self.neurons]
 
         threads.run([(share, (thread,)) for thread in range(min(threads.count, len(cuts)))])
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.constants import GATING_ROWS, SPLIT_POWER, SPLIT_SHARE
-from ggln.core.jit import exact_kernel, fused_multiply_add
+from ggln.core.jit import exact_kernel, fused_multiply_add, inner_exact
 
 FloatArray = NDArray[np.float64]
 
@@ -155,7 +155,7 @@ SAMPLERS: dict[str, Sampler] = {
 }
 
 
-@exact_kernel
+@inner_exact
 def project_row(normal: Any, transposed: Any) -> Any:
     """Return z . v of a single row; each step rounds as those of the loops over many rows do."""
     total = 0.0
@@ -164,7 +164,7 @@ def project_row(normal: Any, transposed: Any) -> Any:
     return total
 
 
-@exact_kernel
+@inner_exact
 def project(u: Any, v: Any, transposed: Any, count: Any, projections: Any) -> None:
     """Write z . u and z . v of `count` rows into `projections` # OUT, summed in the order of the features.
 
@@ -193,14 +193,14 @@ def project(u: Any, v: Any, transposed: Any, count: Any, projections: Any) -> No
             second[i] = fused_multiply_add(v[f], transposed[f, i], second[i])
 
 
-@exact_kernel
+@inner_exact
 def add_bit(values: Any, offset: Any, bit: Any, indices: Any) -> None:
     """Set a gate's bit in the indices # OUT of the rows that lie in its half-space."""
     for i in range(indices.size):
         indices[i] |= bit if values[i] >= offset else 0
 
 
-@exact_kernel
+@inner_exact
 def neuron_contexts(
     codes: Any, offsets: Any, normals: Any, transposed: Any, projections: Any, indices: Any
 ) -> None:
@@ -228,7 +228,7 @@ def neuron_contexts(
         add_bit(projections[0], offsets[waiting], 1 << waiting, indices)
 
 
-@exact_kernel
+@inner_exact
 def row_context(codes: Any, offsets: Any, normals: Any, transposed: Any) -> Any:
     """Return the context that one neuron's gates give a single row, without the vector loops' overhead."""
     features, index = transposed.shape[0], 0

@@ -11,7 +11,7 @@ from ggln.core.covariance import (
     Marginals,
     SquaredDistance,
 )
-from ggln.core.jit import fast_kernel
+from ggln.core.jit import inner_fast
 from ggln.core.projection import clip
 
 
@@ -23,7 +23,7 @@ class Isotropic(NamedTuple):
     bias_precision: Any
 
 
-@fast_kernel
+@inner_fast
 def predict_isotropic(kind, natural, initial, limits, output):
     """Write the product's mean, then its precision, both in their ranges, into `output` # OUT.
 
@@ -35,7 +35,7 @@ def predict_isotropic(kind, natural, initial, limits, output):
     output[kind.outputs] = clip(natural[0], limits.min_precision, limits.max_precision)
 
 
-@fast_kernel
+@inner_fast
 def respond_isotropic(kind, step, limits, output, target, moments, coefficients):
     """Write c of the step w_j -= rate c . phi_j into `coefficients` # OUT, and return its rate.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ggln.core.covariance import count_constraints
 from ggln.core.isotropic import Isotropic, predict_isotropic, respond_isotropic
-from ggln.core.jit import fast_kernel
+from ggln.core.jit import inner_fast
 from ggln.core.multivariate import Product, PullBack, add_barrier, mend, product
 from ggln.core.neuron import Infer, Learn, Send, SendBase
 from ggln.core.projection import move
@@ -27,7 +27,7 @@ from ggln.core.univariate import weights_at
 # Messages ------------------------------------------------------------------------------------------------
 
 
-@fast_kernel
+@inner_fast
 def finish(kind, layer, messages, t):
     """Set unused lines to zero, and sum up what all neurons share # OUT messages.
 
@@ -96,14 +96,14 @@ def _send(kind, layer, below, outputs, messages, start, stop):
 # The matrix work -----------------------------------------------------------------------------------------
 
 
-@fast_kernel
+@inner_fast
 def begin(layer, sums, natural):
     """Set `natural` # OUT to what the initial weights give."""
     for f in range(natural.size):
         natural[f] = layer.prior * sums[f]
 
 
-@fast_kernel
+@inner_fast
 def add_four(dense, t, j, row, natural):
     """Add the inputs j to j + 3 of row t with their weights to `natural` # OUT.
 
@@ -116,7 +116,7 @@ def add_four(dense, t, j, row, natural):
         )
 
 
-@fast_kernel
+@inner_fast
 def add_four_twice(dense, t, j, row0, row1, natural0, natural1):
     """`add_four` for two neurons, which share the loads of the inputs."""
     u0, u1, u2, u3 = row0[j], row0[j + 1], row0[j + 2], row0[j + 3]
@@ -127,7 +127,7 @@ def add_four_twice(dense, t, j, row0, row1, natural0, natural1):
         natural1[f] += v0 * a + v1 * b + v2 * c + v3 * d
 
 
-@fast_kernel
+@inner_fast
 def dot(coefficients, dense, t, j):
     """C . phi_j of one input."""
     total = coefficients.dtype.type(0)
@@ -136,7 +136,7 @@ def dot(coefficients, dense, t, j):
     return total
 
 
-@fast_kernel
+@inner_fast
 def dots(first, second, dense, t, j):
     """C . phi_j of two neurons and two inputs."""
     total0 = total1 = total2 = total3 = first.dtype.type(0)
@@ -148,7 +148,7 @@ def dots(first, second, dense, t, j):
     return total0, total1, total2, total3
 
 
-@fast_kernel
+@inner_fast
 def add_hot(kind, layer, row, messages, t, natural):
     """Add the one-hot inputs with their weights to `natural` # OUT."""
     base = layer.hot - 2 * kind.outputs
@@ -173,7 +173,7 @@ def _product(kind, layer, row, messages, t, natural):
     add_hot(kind, layer, row, messages, t, natural)
 
 
-@fast_kernel
+@inner_fast
 def products(kind, layer, row0, row1, messages, t, natural):
     """S of two neurons # OUT natural [2, F]."""
     natural0, natural1 = natural[0], natural[1]
@@ -204,7 +204,7 @@ def _pull_back(kind, layer, coefficients, messages, t, change):
 # Learning and predicting ---------------------------------------------------------------------------------
 
 
-@fast_kernel
+@inner_fast
 def move_hot(kind, projection, limits, layer, rate, coefficients, messages, t, row):
     """Take the gradient step of the weights of one-hot inputs # OUT row."""
     prior, floor, base = layer.prior, limits.floor, layer.hot - 2 * kind.outputs
@@ -222,7 +222,7 @@ def move_hot(kind, projection, limits, layer, rate, coefficients, messages, t, r
         row[bias + 2 * d + 1] = move(projection, high, high - common - along, prior, rate, floor)
 
 
-@fast_kernel
+@inner_fast
 def answer(kind, projection, limits, step, layer, messages, t, target, natural, output, coefficients, room):
     """Predict # OUT output; write the gradient's coefficients # OUT and return the step's length."""
     initial = limits.rounding * layer.prior * messages.sums[t, 0]
@@ -268,7 +268,7 @@ def _learn(
             k += 1 if k >= paired else 2
 
 
-@fast_kernel
+@inner_fast
 def move_dense(projection, limits, layer, dense, t, coefficients, rates, row0, row1):
     """Take the gradient step of two neurons' weights of dense inputs # OUT row0, row1."""
     prior, floor, first, second = layer.prior, limits.floor, coefficients[0], coefficients[1]

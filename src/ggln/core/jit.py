@@ -20,6 +20,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 FAST_FLAGS = {"contract", "reassoc", "nsz", "arcp"}
 COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
+INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""For functions that only kernels call: compiling what Python would call them by takes as long as they do."""
 
 
 def exact_kernel(function: Callable[..., Any]) -> Any:
@@ -33,6 +35,16 @@ def exact_kernel(function: Callable[..., Any]) -> Any:
 def fast_kernel(function: Callable[..., Any]) -> Any:
     """Compile with reassociation and contraction, for loops of a fixed length."""
     return numba.njit(fastmath=FAST_FLAGS, **COMMON)(function)
+
+
+def inner_exact(function: Callable[..., Any]) -> Any:
+    """As `exact_kernel`, for functions that only kernels call."""
+    return numba.njit(fastmath=False, **COMMON, **INNER)(function)
+
+
+def inner_fast(function: Callable[..., Any]) -> Any:
+    """As `fast_kernel`, for functions that only kernels call."""
+    return numba.njit(fastmath=FAST_FLAGS, **COMMON, **INNER)(function)
 
 
 class Specialized:

@@ -29,7 +29,7 @@ from ggln.core.covariance import (
 from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
 from ggln.core.isotropic import Isotropic
-from ggln.core.jit import Protocol, fast_kernel
+from ggln.core.jit import Protocol, inner_fast
 from ggln.core.neuron import AddMoments, Energies, Infer, Learn, Send, SendBase, padded
 from ggln.core.projection import Clip, Exact, LogBarrier, move, repair, settle
 from ggln.core.univariate import weights_at
@@ -46,7 +46,7 @@ def sizes(kind: Isotropic | Diagonal | Full) -> tuple[int, int, int]:
     return table[type(kind)]
 
 
-@fast_kernel
+@inner_fast
 def finish(kind, layer, messages, t):
     """Set the bias inputs, and sum up what all neurons share # OUT."""
     sums, moments = messages.sums[t], messages.moments[t]
@@ -68,7 +68,7 @@ def finish(kind, layer, messages, t):
         add_moments(kind, natural, moments)
 
 
-@fast_kernel
+@inner_fast
 def clear(layer, messages, t):
     """Set the padding to zero # OUT."""
     for f in range(messages.sums.shape[1]):
@@ -130,7 +130,7 @@ def _product(kind, layer, row, messages, t, natural):
         natural[f] = total
 
 
-@fast_kernel
+@inner_fast
 def set_initial(layer, limits, sums, initial):
     """Write the natural parameters with the initial weights, times limits.rounding, into `initial` # OUT."""
     for f in range(sums.size):
@@ -243,7 +243,7 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
 
 
 def _energies(kind, outputs, target, energy, scale):
-    for k in range(outputs.shape[0]):
+    for k in range(energy.size):
         distance = squared_distance(kind, outputs[k], target)
         energy[k] = 0.5 * (distance - log_determinant(kind, outputs[k]))
         scale[k] = 1.0

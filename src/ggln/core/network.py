@@ -10,6 +10,7 @@ its own weights from after the row before. The neurons of a layer do not see eac
 several threads.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +23,8 @@ from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
 from ggln.core.isotropic import Isotropic
-from ggln.core.jit import exact_kernel, fast_kernel
+from ggln.core.jit import exact_kernel, fast_kernel, inner_fast
+from ggln.core.memory import ALIGNMENT, aligned_zeros
 from ggln.core.multivariate import sizes
 from ggln.core.neuron import (
     Layer,
@@ -87,7 +89,7 @@ class Work(NamedTuple):
     means: Any  # [T, inputs, D]  base predictions; [T, inputs, 1] along one axis each, or for all outputs
     precisions: Any  # [T, inputs]
     messages: Messages
-    outputs: Any  # [T, N, P]
+    outputs: Any  # [T, at least N, P]
     density: Any  # [T, N]  each neuron's density at the target, times e^energy
     energy: Any  # [T]
     evidence: Any  # [T]  the log-density of the neurons' mixture at the target, up to a common term
@@ -131,6 +133,19 @@ def make_shape(
     return Shape(table, priors.astype(dtype), (bias_weight * priors).astype(dtype))
 
 
+def staggered(neurons: int, output: int, dtype: Any) -> int:
+    """Return how many neurons' outputs to make room for, at least `neurons`.
+
+    A neuron writes its output for one row after the other. Where rows lie a multiple of 4 KB apart, as with
+    256 neurons to a layer, all of these places compete for a few lines of the cache: an odd number of lines
+    keeps them apart.
+    """
+    line = ALIGNMENT // math.gcd(ALIGNMENT, output * np.dtype(dtype).itemsize)  # neurons in whole lines
+    lines = line * output * np.dtype(dtype).itemsize // ALIGNMENT
+    count = -(-neurons // line)
+    return line * (count + 1 if lines % 2 and count % 2 == 0 else count)
+
+
 def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -> Work:
     """Allocate the buffers for blocks of up to `rows` rows."""
     coordinates = 1 if isinstance(base, CoordinateBase | LogitBase) else kind.outputs
@@ -140,7 +155,7 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
     hot = int(shape.table[:, HOT_STRIDE].max())
     isotropic = isinstance(kind, Isotropic)
     messages = Messages(
-        dense=np.zeros((rows, widest, natural) if isotropic else (rows, natural, widest), dtype),
+        dense=aligned_zeros((rows, widest, natural) if isotropic else (rows, natural, widest), dtype),
         hot=np.zeros((rows, hot), dtype),
         hot_precision=np.zeros(hot, dtype),
         sums=np.zeros((rows, natural), dtype),
@@ -152,7 +167,7 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
         means=np.zeros((rows, base_inputs, coordinates), dtype),
         precisions=np.zeros((rows, base_inputs), dtype),
         messages=messages,
-        outputs=np.zeros((rows, neurons, output), dtype),
+        outputs=aligned_zeros((rows, staggered(neurons, output, dtype), output), dtype),
         density=np.zeros((rows, neurons), dtype),
         energy=np.zeros(rows),
         evidence=np.zeros(rows),
@@ -193,7 +208,7 @@ def claim_rows(index: Any, found: Any, first: Any, shape: Any, used: Any) -> Any
     return used
 
 
-@fast_kernel
+@inner_fast
 def layer_at(shape, i):
     """Return the record of layer i."""
     row = shape.table[i]
@@ -201,16 +216,16 @@ def layer_at(shape, i):
     return Layer(row[FIRST], row[SIZE], row[DENSE], row[STRIDE], row[HOT], row[HOT_STRIDE], *priors)
 
 
-@fast_kernel
+@inner_fast
 def send_layer(kind, shape, i, work, start, stop):
     """Fill the messages of rows start to stop to layer i # OUT work: base predictions, or the layer below."""
     if i == 0:
-        send_base(kind, layer_at(shape, 0), work.means, work.precisions, work.messages, start, stop)
+        send_base(kind, layer_at(shape, i), work.means, work.precisions, work.messages, start, stop)
     else:
         send(kind, layer_at(shape, i), layer_at(shape, i - 1), work.outputs, work.messages, start, stop)
 
 
-@fast_kernel
+@inner_fast
 def find_densities(kind, targets, work, start, stop):
     """Write every neuron's density at the targets of rows start to stop # OUT work."""
     energy, scale = np.empty(work.density.shape[1]), np.empty(work.density.shape[1])
@@ -219,7 +234,7 @@ def find_densities(kind, targets, work, start, stop):
         work.energy[t] = densities(energy, scale, work.density[t])
 
 
-@fast_kernel
+@inner_fast
 def switch_block(targets, weights, time, work, history):
     """Move the switching weights # OUT over a block; `history` # OUT gets those from before each row.
 
@@ -275,10 +290,10 @@ def infer_span(rules, shape, pool, block, work, weights, spread, mean, second):
     Add its weighted means and second moments to mean and second # OUT, [T, D] each; spread: a factor on all
     variances.
     """
-    rows = block.columns.size
+    start, rows = np.int64(0), block.columns.size  # a literal 0 would have `send_layer` compiled once more
     for i in range(shape.priors.size):
         layer = layer_at(shape, i)
-        send_layer(rules.kind, shape, i, work, 0, rows)
+        send_layer(rules.kind, shape, i, work, start, rows)
         infer(
             rules.kind,
             rules.limits,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.core.constants import DEPENDENT
-from ggln.core.jit import Protocol, fast_kernel
+from ggln.core.jit import Protocol, fast_kernel, inner_fast
 
 
 class Clip(NamedTuple):
@@ -63,7 +63,7 @@ Settle = Protocol(settle)
 Repair = Protocol(repair)
 
 
-@fast_kernel
+@inner_fast
 def clip(value, low, high):
     """Return the point of [low, high] nearest to value."""
     return min(max(value, low), high)

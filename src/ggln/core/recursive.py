@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.constants import HINGE_LIMIT, RECURSIONS
-from ggln.core.jit import Specialized, exact_kernel
+from ggln.core.jit import Specialized, exact_kernel, inner_exact
 from ggln.core.threads import Threads
 from ggln.core.triangle import derivatives, rotate, substitute
 
@@ -30,7 +30,7 @@ class Regression(NamedTuple):
     noise: Any  # [2]  rows of prior and data, and the sum of their squared errors, per output
 
 
-@exact_kernel
+@inner_exact
 def write_inputs(regression: Any, x: Any, line: Any) -> None:
     """Write a row's inputs into `line` # OUT [m + D]: the features, a constant, the hinges."""
     features = x.size

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.core.constants import CACHE_LINE, LANES, TILE
-from ggln.core.jit import Protocol, fast_kernel, prefetch
+from ggln.core.jit import Protocol, inner_fast, prefetch
 from ggln.core.neuron import AddMoments, Energies, Infer, Learn, Send, SendBase
 from ggln.core.projection import Clip, Exact, LogBarrier, clip, move, repair, settle
 
@@ -57,7 +57,7 @@ def _add_barrier(projection, slope, pull, total, weighted, rate, limits):
     return slope, pull - too_high + too_low
 
 
-@fast_kernel
+@inner_fast
 def predict(total, weighted, initial, limits):
     """Mean and precision of the product (Eq. 3), in their ranges; `initial` is L with the initial weights."""
     floor = max(limits.rounding * initial, limits.min_sum)
@@ -65,7 +65,7 @@ def predict(total, weighted, initial, limits):
     return mean, clip(total, limits.min_precision, limits.max_precision)
 
 
-@fast_kernel
+@inner_fast
 def gradient(projection, total, weighted, initial, target, moments, limits, step):
     """Mean, precision, step A and B of w -= A a - B b (Appendix B), and the learning rate in force.
 
@@ -119,14 +119,14 @@ def _mend(projection, row, a, b, sums, moments, prior, limits):
     repair(projection, row, rows[:count], targets[:count], lengths[:count], prior)
 
 
-@fast_kernel
+@inner_fast
 def weights_at(pool, slot, size):
     """Return the row of `size` weights that starts at `slot`, as a view."""
     start = np.int64(slot) * LANES
     return pool[start : start + size]
 
 
-@fast_kernel
+@inner_fast
 def fetch(pool, slots, column, size, k):
     """Bring the rows that half a tile, from neuron k on, needs next towards the cache."""
     for i in range(TILE // 2):
@@ -135,7 +135,7 @@ def fetch(pool, slots, column, size, k):
             prefetch(pool, ahead + j)
 
 
-@fast_kernel
+@inner_fast
 def product(row, a, b, sums, prior):
     """L = w . a and q = w . b for w = prior + row (Eq. 3)."""
     total, weighted = prior * sums[0], prior * sums[1]
@@ -145,7 +145,7 @@ def product(row, a, b, sums, prior):
     return total, weighted
 
 
-@fast_kernel
+@inner_fast
 def products(row0, row1, row2, row3, a, b, sums, prior):
     """`product` for a tile of four rows that share the loads of a and b."""
     total0 = total1 = total2 = total3 = prior * sums[0]
@@ -162,13 +162,13 @@ def products(row0, row1, row2, row3, a, b, sums, prior):
     return (total0, weighted0), (total1, weighted1), (total2, weighted2), (total3, weighted3)
 
 
-@fast_kernel
+@inner_fast
 def store(outputs, t, k, prediction):
     """Keep a prediction, mean and precision, of neuron k for row t # OUT."""
     outputs[t, k, MEAN], outputs[t, k, OUT_PRECISION] = prediction
 
 
-@fast_kernel
+@inner_fast
 def learn_single(projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, k):
     """Neuron k over a block. Shapes as in `neuron.learn`."""
     prior, floor = layer.prior, limits.floor
@@ -186,7 +186,7 @@ def learn_single(projection, limits, step, layer, pool, slots, columns, messages
         mend(projection, row, a, b, sums, moments, prior, limits)
 
 
-@fast_kernel
+@inner_fast
 def learn_tile(projection, limits, step, layer, pool, slots, columns, messages, targets, outputs, k):
     """Neurons k to k + 3 over a block. Shapes as in `neuron.learn`."""
     prior, floor = layer.prior, limits.floor
@@ -254,6 +254,9 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
             initial = layer.prior * sums[0]
             row0 = weights_at(pool, slots[k, column], layer.stride)
             if k < tiled:
+                following = columns[min(t + 1, columns.size - 1)]
+                fetch(pool, slots, following, layer.stride, k)
+                fetch(pool, slots, following, layer.stride, k + TILE // 2)
                 row1 = weights_at(pool, slots[k + 1, column], layer.stride)
                 row2 = weights_at(pool, slots[k + 2, column], layer.stride)
                 row3 = weights_at(pool, slots[k + 3, column], layer.stride)
@@ -268,7 +271,7 @@ def _infer(kind, limits, layer, pool, slots, columns, messages, outputs, start, 
         k += TILE if k < tiled else 1
 
 
-@fast_kernel
+@inner_fast
 def finish(kind, layer, messages, t):
     """Append the bias inputs -r and +r, pad with zeros, and sum up what all neurons share # OUT."""
     a, b = messages.dense[t, PRECISION], messages.dense[t, WEIGHTED]
@@ -312,7 +315,7 @@ def _send(kind, layer, below, outputs, messages, start, stop):
 @Energies.register(Univariate)
 def _energies(kind, outputs, target, energy, scale):
     half = outputs.dtype.type(0.5)
-    for k in range(outputs.shape[0]):
+    for k in range(energy.size):
         precision, residual = outputs[k, OUT_PRECISION], target[0] - outputs[k, MEAN]
         energy[k] = half * precision * residual * residual
         scale[k] = np.sqrt(precision)
