@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.integrate import quad
 
-from ggln import distributions
-from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
+from ggln.distributions import GaussianMixture, MultivariateGaussianMixture, formulas
+from ggln.distributions import mixture as base
 
 Array = NDArray[Any]
 
@@ -140,7 +140,7 @@ def test_variance_does_not_cancel() -> None:
 
 
 def spread_error(dist: GaussianMixture) -> float:
-    exact = dist._map_standard(distributions._spread_pairwise, np.arange(len(dist)))
+    exact = dist._map_standard(formulas.spread_pairwise, np.arange(len(dist)))
     return float(np.max(np.abs(dist._standard_spread - exact)))
 
 
@@ -157,13 +157,13 @@ def test_quadrature_agrees_with_pairs(log_scale: float, separation: float, conce
 
 def test_quadrature_is_used_and_so_are_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: list[int] = []
-    pairs = distributions._spread_pairwise
+    pairs = formulas.spread_pairwise
 
     def spy(w: Array, m: Array, s: Array) -> Array:
         rows.append(len(w))
         return pairs(w, m, s)
 
-    monkeypatch.setattr(distributions, "_spread_pairwise", spy)
+    monkeypatch.setattr(formulas, "spread_pairwise", spy)
     smooth, spiky = mixture(4, 100, log_scale=0.1), mixture(4, 100, log_scale=0.1).means
     smooth.crps(0.0)
     assert sum(rows) == 0
@@ -218,13 +218,13 @@ def test_quantile_with_scales_far_apart(fraction: float, offset: float) -> None:
     ],
 )
 def test_quantile_takes_few_steps(dist: GaussianMixture, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, score = [0], distributions._score
+    steps, score = [0], formulas.score
 
     def spy(*args: Any) -> Array:
         steps[0] += 1
         return score(*args)
 
-    monkeypatch.setattr(distributions, "_score", spy)
+    monkeypatch.setattr(formulas, "score", spy)
     counts = []
     for q in LEVELS:
         steps[0] = 0
@@ -355,7 +355,7 @@ def test_blocks_do_not_change_results(shared: bool, components: int, monkeypatch
         whole.crps(y),
         whole.quantile([0.1, 0.9]),
     ]
-    monkeypatch.setattr(distributions, "_BLOCK", 2 * components)
+    monkeypatch.setattr(base, "BLOCK", 2 * components)
     dist = mixture(7, components, shared=shared)
     actual = [dist.mean, dist.var, dist.log_prob(y), dist.cdf(y), dist.crps(y), dist.quantile([0.1, 0.9])]
     for a, b in zip(actual, expected, strict=True):
@@ -548,7 +548,7 @@ def test_joint_samples(kind: str) -> None:
 def test_joint_rows_and_blocks(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dist, y = joint(kind), np.random.default_rng(1).normal(size=(4, 2))
     expected = dist.log_prob(y), dist.cov
-    monkeypatch.setattr(distributions, "_BLOCK", 1)
+    monkeypatch.setattr(base, "BLOCK", 1)
     np.testing.assert_allclose(joint(kind).log_prob(y), expected[0], rtol=1e-13)
     np.testing.assert_allclose(joint(kind).cov, expected[1], rtol=1e-13)
     np.testing.assert_allclose(dist[2].log_prob(y[2:3]), expected[0][2:3], rtol=1e-13)

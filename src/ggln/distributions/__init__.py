@@ -1,0 +1,10 @@
+"""Predictive distributions: one Gaussian mixture per row of ``X``.
+
+``n`` rows, ``M`` components, ``D`` outputs. Parameters keep their dtype; the arithmetic is float64, in blocks
+of rows so that temporaries do not grow with ``n``. NaN in ``y`` gives NaN in the results it enters.
+"""
+
+from ggln.distributions.multivariate import MultivariateGaussianMixture
+from ggln.distributions.univariate import GaussianMixture
+
+__all__ = ["GaussianMixture", "MultivariateGaussianMixture"]
