@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 import ggln
-from ggln.tables.train import Input, Plan, Training
+from ggln.tables.plan import Input, Plan
+from ggln.tables.train import Training
 
 
 @pytest.fixture
@@ -17,7 +18,8 @@ def test_a_file_gives_the_same_model_back(model, houses, tmp_path):
     again = ggln.load(tmp_path / "model.ggln")
     frame = pd.read_csv(houses())
     assert np.array_equal(model.predict(frame), again.predict(frame))
-    assert repr(again) == "TableRegressor(price from sold, city, area, garden, rooms)"
+    assert again.targets == ["price"]
+    assert repr(again) == repr(model)
     again.save(tmp_path / "again.ggln")
     assert (tmp_path / "model.ggln").read_bytes() == (tmp_path / "again.ggln").read_bytes()
 
@@ -41,10 +43,11 @@ def test_all_that_a_model_says_of_a_frame(model, houses):
     mean, std = model.predict(frame, return_std=True)
     assert np.allclose(model.predict_dist(frame).mean, mean)
     assert np.allclose(model.explain(frame).prediction, mean, atol=1e-3 * std.max())
-    assert model.effects(frame.head(1)).names == model.schema.features()
-    learnt = model.regressor.learner_.rows
+    assert model.effects(frame.head(1)).names == ["sold", "city", "area", "garden", "rooms"]
+    assert model.importance(frame).names == model.explain(frame).names[:5]
+    learnt = model.regressor_.learner_.rows
     frame.loc[3, "price"] = np.nan
-    assert model.partial_fit(frame).regressor.learner_.rows == learnt + 19
+    assert model.partial_fit(frame).regressor_.learner_.rows == learnt + 19
 
 
 def test_frames_that_do_not_fit(model, houses):

@@ -4,6 +4,7 @@ Heavy modules are imported inside the commands, so that `--help` and completion 
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -46,9 +47,10 @@ def run() -> None:
     """Run the command; an error is one sentence and exit code 2."""
     try:
         code = app(prog_name="ggln", standalone_mode=False)
-    except BrokenPipeError:  # whoever reads has enough: what is left is not to be written at the exit, either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has enough: end as other tools do in a pipe, and as quietly
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise

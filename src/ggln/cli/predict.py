@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ggln.cli import options
+from ggln.cli.show import counted
 
 app = typer.Typer()
 
@@ -51,20 +52,26 @@ def predict(
     levels = options.levels(quantiles)
     if output is not None:
         options.check_writable(output, "predictions")
-    from ggln.cli.progress import Terminal
-    from ggln.tables.predict import predict_table
     from ggln.tables.read import Bad, open_table
+    from ggln.tables.write import check_output, prediction_names
 
-    watch = Terminal()
-
-    def report(unreadable: Sequence[Bad]) -> None:
-        for bad in unreadable:
-            if on_error == "stop":
-                raise ValueError(f"{table}, {bad}: correct it, or leave out such rows with --on-error skip")
-            watch.say(f"{bad}: left out")
-
-    loaded = options.load_model(model)
+    stored = options.read_model(model)
     with open_table(table, form) as opened:
-        count = predict_table(loaded, opened, output, output_format, levels, report, n_jobs)
+        stored.schema.bind(opened, targets=False)
+        added = prediction_names(stored.schema.targets, levels)
+        check_output(output, output_format, [*opened.columns, *added])
+        from ggln.cli.progress import Terminal
+        from ggln.tables.plan import unreadable
+        from ggln.tables.predict import predict_table
+
+        watch = Terminal()
+
+        def report(rows: Sequence[Bad]) -> None:
+            for bad in rows:
+                if on_error == "stop":
+                    raise unreadable(opened.name, bad)
+                watch.say(f"{bad}: left out")
+
+        count = predict_table(stored.restore(), opened, output, output_format, levels, report, n_jobs)
     if output is not None:
-        watch.say(f"{count:,} predictions are in {output}")
+        watch.say(f"{counted(count, 'prediction')} in {output}")

@@ -50,8 +50,11 @@ class Number:
     def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:
         """Return the features [n, width] of some cells, and which of them cannot be read."""
         values, missing, bad = self.values(column)
-        parts = [values[:, None], *([missing[:, None]] if self.indicator else [])]
-        return np.hstack(parts), bad
+        return self.expand(values, missing), bad
+
+    def expand(self, values: FloatArray, missing: FloatArray) -> FloatArray:
+        """Return the features [n, width] of numbers [n], of which some stand for missing ones."""
+        return np.column_stack([values, missing] if self.indicator else [values])
 
     def values(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
         """Return the cells' numbers [n], which of them were missing [n], and which cannot be read."""
@@ -127,11 +130,11 @@ class Date(Number):
         ]
         return [*super().features(), *turns]
 
-    def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:
-        """Return the features [n, width] of some cells, and which of them cannot be read."""
-        plain, bad = super().encode(column)
-        turns = [2.0 * np.pi * (plain[:, 0] / length % 1.0) for length in self.cycles().values()]
-        return np.column_stack([plain, *(wave(turn) for turn in turns for wave in (np.sin, np.cos))]), bad
+    def expand(self, values: FloatArray, missing: FloatArray) -> FloatArray:
+        """Return the features [n, width] of days [n], of which some stand for missing ones."""
+        turns = [2.0 * np.pi * (values / length % 1.0) for length in self.cycles().values()]
+        waves = [wave(turn) for turn in turns for wave in (np.sin, np.cos)]
+        return np.column_stack([super().expand(values, missing), *waves])
 
 
 @dataclass

@@ -8,27 +8,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.estimators import Distribution
+from ggln.components import Distribution
 from ggln.tables.columns import Category, Column, Date
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Moments, Worker
 from ggln.tables.read import Bad, Format, Table
 from ggln.tables.schema import Schema
-from ggln.tables.write import Writer, open_writer
+from ggln.tables.write import Writer, open_writer, prediction_names
 
 FloatArray = NDArray[np.float64]
 PIECE = 1024
 """Rows that are predicted at a time, at most: as many as have come."""
-
-
-def prediction_names(targets: Sequence[str], quantiles: Sequence[float]) -> list[str]:
-    """Return the names of the columns that predictions go to.
-
-    >>> prediction_names(["price"], [0.05])
-    ['price_mean', 'price_std', 'price_q0.05']
-    """
-    wanted = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
-    return [f"{target}_{what}" for target in targets for what in wanted]
 
 
 def side_by_side(moments: Moments, quantiles: FloatArray | None = None) -> FloatArray:
@@ -64,12 +54,12 @@ def predict_table(
 
     report: told of rows that cannot be read, which are left out unless it raises an exception.
     """
-    encoder = model.schema.bind(table, targets=False)
+    encoder = model.schema_.bind(table, targets=False)
     added = prediction_names(model.targets, quantiles)
-    numeric = [*numeric_columns(model.schema), *added]
+    numeric = [*numeric_columns(model.schema_), *added]
     count = 0
     with (
-        Worker(model.regressor, n_jobs) as worker,
+        Worker(model.regressor_, n_jobs) as worker,
         open_writer(output, form, [*table.columns, *added], numeric) as writer,
     ):
         for chunk in table.chunks(PIECE, wait=False):
