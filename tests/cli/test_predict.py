@@ -42,7 +42,7 @@ def test_a_pipe_gives_what_a_file_gives(ggln, model, tmp_path):
 def test_formats_of_the_output(form, ggln, model, tmp_path):
     code, output, said = ggln("predict", model, "sales.csv", "-o", f"out.{form}")
     assert (code, output) == (0, "")
-    assert "120 predictions are in" in said
+    assert "Wrote 120 predictions to out." in said
     read = {
         "csv": pd.read_csv,
         "tsv": lambda path: pd.read_csv(path, sep="\t"),

@@ -171,7 +171,7 @@ def test_unreadable_rows_stop_or_are_left_out(write_csv, small):
         ([["price"], ["1"]], "no column to predict price from"),
         (
             [["x", "price"], ["", "2"]],
-            "no column to predict from: column 'x' is left out: no row has a value",
+            "column 'x' is left out: no row has a value there",
         ),
     ],
 )

@@ -74,4 +74,4 @@ def predict(
 
         count = predict_table(stored.restore(), opened, output, output_format, levels, report, n_jobs)
     if output is not None:
-        watch.say(f"{counted(count, 'prediction')} in {output}")
+        watch.say(f"Wrote {counted(count, 'prediction')} to {output}")

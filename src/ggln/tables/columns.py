@@ -6,8 +6,9 @@ Features are a function of the rows so far, never of how they were cut into piec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from copy import copy
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,10 @@ class Number:
     def parse(text: str) -> float:
         """Return the value of a cell, or raise ValueError."""
         return cells.number(text)
+
+    def copy(self) -> Self:
+        """Return a column that may go on on its own."""
+        return copy(self)
 
     def features(self) -> list[str]:
         """Return the names of the features."""
@@ -149,6 +154,10 @@ class Category:
     room: int = 0
 
     kind: ClassVar[str] = "category"
+
+    def copy(self) -> Category:
+        """Return a column that may go on on its own."""
+        return replace(self, levels=list(self.levels))
 
     def features(self) -> list[str]:
         """Return the names of the features; those of levels still to come have a number."""

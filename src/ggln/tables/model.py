@@ -145,15 +145,16 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         """Learn a single row, a mapping of columns to values; None is a missing one."""
         if not hasattr(self, "regressor_"):
             return self.partial_fit(_one_row(x), np.asarray(y)[None])
-        self.regressor_.learn_one(self.features(_one_row(x))[0], y)
+        row = _encode(self.schema_, *columns_of(_one_row(x)), targets=False).X[0]
+        self.regressor_.learn_one(row, y)
         return self
 
     # Predicting ----------------------------------------------------------------------------------------
 
     def features(self, X: Any) -> FloatArray:
-        """Return the rows of a table as the networks see them, (n, features)."""
+        """Return the rows of a table as the networks see them, (n, features). The model stays as it is."""
         check_is_fitted(self, "regressor_")
-        return _encode(self.schema_, *columns_of(X), targets=False).X
+        return _encode(self.schema_.copy(), *columns_of(X), targets=False).X
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the predictive mean and, if asked, standard deviation, as `GGLNRegressor.predict` does."""

@@ -60,6 +60,10 @@ class Schema:
         """Return for each feature the column that it comes from."""
         return [column.name for column in self.columns for _ in column.features()]
 
+    def copy(self) -> Schema:
+        """Return columns that may meet values of their own: those of a stream remember what they saw."""
+        return Schema([column.copy() for column in self.columns], self.targets)
+
     def groups(self) -> dict[str, list[str]]:
         """Return the features of each column by its name."""
         return {column.name: column.features() for column in self.columns}
