@@ -362,24 +362,24 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(tiny, table, assert_same,
 def test_dates_are_refused_with_a_remedy(frame, kind):
     days = [dt.datetime(2024, 1, day) for day in range(1, 11)]
     X, y = frame({"size": np.arange(10.0), "sold": days}), np.arange(10) % 2
-    with pytest.raises(ValueError, match="dates or times in the column 'sold'.*use ggln.TableRegressor"):
+    with pytest.raises(ValueError, match=r"dates or times in the column 'sold'.*use ggln\.TableRegressor"):
         kind().fit(X, y)
-    with pytest.raises(ValueError, match="X holds dates or times, .* such as days since a date"):
+    with pytest.raises(ValueError, match=r"X holds dates or times, .* such as days since a date"):
         kind().fit(np.array(days, "M8[D]")[:, None], y)
     late = pd.DataFrame({"size": [None, *days[1:]]}, dtype=object)  # found where numbers are made of it
-    with pytest.raises(ValueError, match="dates or times in row 1, column 0 .'size'."):
+    with pytest.raises(ValueError, match=r"dates or times in row 1, column 0 .'size'."):
         kind().fit(late, y)
 
 
 def test_gaps_are_refused_with_a_remedy():
     gaps = np.array([[0.0], [np.nan]])
-    with pytest.raises(ValueError, match="row 1, column 0. Fill gaps, .*SimpleImputer.*TableRegressor"):
+    with pytest.raises(ValueError, match=r"row 1, column 0. Fill gaps, .*SimpleImputer.*TableRegressor"):
         GGLNRegressor().fit(gaps, [0.0, 1.0])
-    with pytest.raises(ValueError, match="row 1. Leave out such rows"):
+    with pytest.raises(ValueError, match=r"row 1. Leave out such rows"):
         GGLNRegressor().fit([[0.0], [1.0]], gaps[:, 0])
 
 
 def test_weights_are_refused_by_classifiers_too():
     for method in (GLNClassifier().fit, GLNClassifier().partial_fit):
-        with pytest.raises(TypeError, match="takes no sample_weight: .* Give rows with more weight several"):
+        with pytest.raises(TypeError, match=r"takes no sample_weight: .* Give rows with more weight several"):
             method([[0.0], [1.0]], [0, 1], sample_weight=[1.0, 2.0])

@@ -108,12 +108,14 @@ def demo(
     options.check_folder(picture.parent)
     options.check_picture(picture)
     console = new_console()
-    console.print("Learning 331 patients of the diabetes data (the first time, kernels are compiled)")
+    console.print(
+        "Learning 331 patients of the diabetes data (the first time, kernels are compiled)", soft_wrap=True
+    )
     from ggln.experiments import demo as experiment
     from ggln.plots import intervals
 
     results = experiment.run(verbose=1, seed=seed)
     columns = {"rmse": ".2f", "nll": ".3f", "crps": ".2f", "coverage_90": ".0%", "seconds": ".2f"}
-    names = {"coverage_90": "90 % interval covers"}
+    names = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS", "coverage_90": "inside 90 %"}
     print_table(console, "111 patients that were not learnt", columns, results["scores"], names)
     save(console, intervals.draw(results), picture)

@@ -66,11 +66,8 @@ def explain(
         encoded = first_rows(stored.schema, opened, rows, targets=False)
     loaded = stored.restore()
     loaded.regressor_.n_jobs = n_jobs
-    if not contributions and loaded.typical_ is None and len(encoded.rows) < 2:
-        raise ValueError(
-            f"{model} is the model of a stream and keeps no other values to compare with: explain several "
-            "rows at once with --rows, or use --contributions"
-        )
+    if not contributions:
+        options.check_comparable(loaded, len(encoded.rows))
     if importance:
         head, lines = _importance(loaded, encoded)
     elif contributions:

@@ -129,5 +129,5 @@ def _score(training: "Training", n_jobs: int) -> None:
     columns = {"rmse": ".4g", "nll": ".4f", "crps": ".4g"}
     columns |= {f"coverage_{level}": ".1%" for level in (50, 90, 95)}
     titles = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS"}
-    titles |= {f"coverage_{level}": f"{level} % interval covers" for level in (50, 90, 95)}
+    titles |= {f"coverage_{level}": f"inside {level} %" for level in (50, 90, 95)}
     print_table(new_console(), f"{counted(len(X), 'row')} held out", columns, found, titles)

@@ -173,3 +173,12 @@ def read_model(path: Path) -> StoredModel:
             "there, or make a model with `ggln fit`"
         )
     return StoredModel(path, header, arrays)
+
+
+def check_comparable(model: "TableRegressor", rows: int) -> None:
+    """Refuse effects where there are no other values to compare with."""
+    if model.typical_ is None and rows < 2:
+        raise ValueError(
+            "the model learnt from a stream and keeps no other values to compare with: take several rows at "
+            "once with --rows, or look at contributions"
+        )

@@ -30,6 +30,14 @@ Kind = Literal[
 ]
 
 
+class Request(NamedTuple):
+    """What a picture is to be of."""
+
+    output: int
+    columns: list[str]  # the columns asked for
+    header: list[str]  # all columns of the table
+
+
 class Picture(NamedTuple):
     """How a picture is drawn, and from how many rows."""
 
@@ -102,7 +110,7 @@ def plot(
     loaded = stored.restore()
     loaded.regressor_.n_jobs = n_jobs
     with unnamed_rows():
-        display = picture.draw(loaded, encoded, number, columns)
+        display = picture.draw(loaded, encoded, Request(number, columns, opened.columns))
     save(new_console(), display.figure_, place)
 
 
@@ -121,12 +129,12 @@ def _targets(encoded: "Encoded") -> Any:
 
 
 def _calibration(kind: Any) -> Callable[..., Any]:
-    def draw(model: "TableRegressor", encoded: "Encoded", output: int, _: list[str]) -> Any:
+    def draw(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
         from ggln.plots import CalibrationDisplay
         from ggln.plots.display import one_output, predictive
 
-        distribution = one_output(predictive(model.regressor_, encoded.X), output)
-        return CalibrationDisplay.from_predictions(encoded.Y[:, output], distribution, kind=kind)
+        distribution = one_output(predictive(model.regressor_, encoded.X), asked.output)
+        return CalibrationDisplay.from_predictions(encoded.Y[:, asked.output], distribution, kind=kind)
 
     return draw
 
@@ -139,11 +147,13 @@ def _typical_row(X: Any) -> Any:
     return X[np.argmin((distances**2).sum(axis=1))]
 
 
-def _intervals(model: "TableRegressor", encoded: "Encoded", output: int, _: list[str]) -> Any:
+def _intervals(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import IntervalsDisplay
 
-    display = IntervalsDisplay.from_estimator(model.regressor_, encoded.X, _targets(encoded), output=output)
-    display.ax_.set_ylabel(model.targets[output])
+    display = IntervalsDisplay.from_estimator(
+        model.regressor_, encoded.X, _targets(encoded), output=asked.output
+    )
+    display.ax_.set_ylabel(model.targets[asked.output])
     return display
 
 
@@ -164,45 +174,45 @@ def _along(model: "TableRegressor", encoded: "Encoded", columns: list[str], numb
     return along(model.schema_, name, encoded.X, _typical_row(encoded.X))
 
 
-def _band(model: "TableRegressor", encoded: "Encoded", output: int, columns: list[str]) -> Any:
+def _band(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import BandDisplay
     from ggln.plots.display import one_output, predictive, show_dates
 
-    path = _along(model, encoded, columns, numbers=False)
+    path = _along(model, encoded, asked.columns, numbers=False)
     display = BandDisplay.from_predictions(
         path.x,
-        one_output(predictive(model.regressor_, path.rows), output),
-        samples=(path.samples, encoded.Y[:, output]),
+        one_output(predictive(model.regressor_, path.rows), asked.output),
+        samples=(path.samples, encoded.Y[:, asked.output]),
         x_name=path.name,
-        y_name=model.targets[output],
+        y_name=model.targets[asked.output],
     )
     if path.date:
         show_dates(display.ax_.xaxis)
     return display
 
 
-def _neurons(model: "TableRegressor", encoded: "Encoded", output: int, columns: list[str]) -> Any:
+def _neurons(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import NeuronsDisplay
     from ggln.plots.display import show_dates
 
-    path = _along(model, encoded, columns, numbers=True)
+    path = _along(model, encoded, asked.columns, numbers=True)
     display = NeuronsDisplay.from_estimator(
         model.regressor_,
         encoded.X,
         _targets(encoded),
         feature=model.schema_.owners().index(path.name),
-        output=output,
+        output=asked.output,
         grid=path.rows,
     )
     for axes in display.figure_.axes:
         axes.set_xlabel(path.name)
         if path.date:
             show_dates(axes.xaxis)
-    display.figure_.axes[0].set_ylabel(model.targets[output])
+    display.figure_.axes[0].set_ylabel(model.targets[asked.output])
     return display
 
 
-def _gating(model: "TableRegressor", encoded: "Encoded", _: int, columns: list[str]) -> Any:
+def _gating(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import GatingDisplay
     from ggln.plots.display import show_dates
     from ggln.tables.columns import Date
@@ -210,8 +220,11 @@ def _gating(model: "TableRegressor", encoded: "Encoded", _: int, columns: list[s
     names, owners = model.schema_.features(), model.schema_.owners()
     if len(names) < 2:
         raise ValueError("regions of gates need two features, and the model has one")
-    asked = [names.index(name) if name in names else owners.index(name) for name in columns]
-    first, second = (asked + [i for i in range(len(names)) if i not in asked])[:2]
+    chosen = [names.index(name) if name in names else owners.index(name) for name in asked.columns]
+    kinds = ["number", "date", "boolean", "category"]  # what makes the clearest picture, by default
+    ordered = sorted(model.schema_.columns, key=lambda column: kinds.index(column.kind))
+    others = [owners.index(column.name) for column in ordered] + list(range(len(names)))
+    first, second = list(dict.fromkeys(chosen + others))[:2]
     at = _typical_row(encoded.X)
     display = GatingDisplay.from_estimator(model.regressor_, encoded.X, features=(first, second), at=at)
     display.ax_.set(xlabel=names[first], ylabel=names[second])
@@ -222,23 +235,29 @@ def _gating(model: "TableRegressor", encoded: "Encoded", _: int, columns: list[s
     return display
 
 
-def _effects(model: "TableRegressor", encoded: "Encoded", output: int, _: list[str]) -> Any:
+def _effects(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import EffectsDisplay
 
+    options.check_comparable(model, len(encoded.rows))
     found = model.effects_of_features(encoded.X)
-    return EffectsDisplay.from_predictions(found, output=output)
+    cells = [encoded.rows[0][asked.header.index(name)] for name in found.names]
+    found = found._replace(
+        names=[f"{name} = {cell or '?'}" for name, cell in zip(found.names, cells, strict=True)]
+    )
+    return EffectsDisplay.from_predictions(found, output=asked.output)
 
 
-def _importance(model: "TableRegressor", encoded: "Encoded", output: int, _: list[str]) -> Any:
+def _importance(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import EffectsDisplay
 
-    return EffectsDisplay.from_predictions(model.importance_of_features(encoded.X), output=output)
+    options.check_comparable(model, len(encoded.rows))
+    return EffectsDisplay.from_predictions(model.importance_of_features(encoded.X), output=asked.output)
 
 
-def _contributions(model: "TableRegressor", encoded: "Encoded", output: int, _: list[str]) -> Any:
+def _contributions(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import ContributionsDisplay
 
-    return ContributionsDisplay.from_predictions(model.explain_features(encoded.X), output=output)
+    return ContributionsDisplay.from_predictions(model.explain_features(encoded.X), output=asked.output)
 
 
 def _prequential(model: "TableRegressor", encoded: "Encoded", *_: Any) -> Any:

@@ -102,7 +102,7 @@ class BandDisplay(Display):
             low, high = self.intervals[level]
             width = 4.0 + 6.0 * levels.index(level)
             ax.vlines(places, low, high, color=color, alpha=alpha, linewidth=width, label=_label(level))
-        ax.plot(places, self.mean, "o", color=color, markersize=4, label="predicted mean")
+        ax.plot(places, self.mean, "o", color=color, markersize=3.5, label="predicted mean")
         ax.set_xticks(places, [str(name) for name in names])
         ax.set_xlim(-0.6, len(names) - 0.4)
         if len(names) > 6:

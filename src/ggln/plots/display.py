@@ -45,7 +45,8 @@ class Display:
 
 def legend_above(ax: Axes, columns: int) -> None:
     """Name what is drawn above the axes, where it hides nothing."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
+    compact: Any = {"fontsize": "small", "handlelength": 1.6, "columnspacing": 1.2, "markerscale": 2.0}
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, **compact)
 
 
 def show_dates(axis: Axis) -> None:
