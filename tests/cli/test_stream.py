@@ -98,3 +98,16 @@ def test_answers_are_better_than_the_mean(ggln, sales, quick, tmp_path):
     answers = np.array([line.split(",")[2:] for line in others], float)
     late = answers[300:]
     assert np.mean((late[:, 2] - late[:, 1]) ** 2) < 0.3 * late[:, 1].var()
+
+
+def test_it_stops_when_nobody_reads(start, sales, quick, tmp_path):
+    lines = (tmp_path / sales(40)).read_text().splitlines()
+    process = start("stream", "--target", "price", "--model", "live.ggln", *quick)
+    process.stdin.write(joined(lines[:11]))
+    process.stdin.flush()
+    for _ in lines[:11]:
+        process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(120) == -signal.SIGPIPE  # without waiting for another row, which nobody would hear of
+    assert "Predicted 10 rows and learnt 10" in process.stderr.read()
+    assert package.load(tmp_path / "live.ggln").regressor_.learner_.rows == 10

@@ -10,6 +10,8 @@ from ggln.cli import options
 from ggln.cli.show import counted
 
 app = typer.Typer()
+MOST_REMARKS = 3
+"""Columns that are named for rows beyond what was learnt."""
 
 Quantiles = Annotated[
     str, typer.Option(help="Quantiles to add, such as 0.05,0.5,0.95.", show_default=False, metavar="LEVELS")
@@ -72,6 +74,10 @@ def predict(
                     raise unreadable(opened.name, bad)
                 watch.say(f"{bad}: left out")
 
-        count = predict_table(stored.restore(), opened, output, output_format, levels, report, n_jobs)
+        model_itself = stored.restore()
+        count, beyond = predict_table(model_itself, opened, output, output_format, levels, report, n_jobs)
+    for name, rows in beyond.most_common(MOST_REMARKS):
+        known = f"what was learnt of {name!r} ({stored.schema.range_of(name)})"
+        watch.say(f"{counted(rows, 'row')} beyond {known}: intervals do not widen there")
     if output is not None:
         watch.say(f"Wrote {counted(count, 'prediction')} to {output}")

@@ -6,6 +6,7 @@ Features are a function of the rows so far, never of how they were cut into piec
 from __future__ import annotations
 
 from collections.abc import Sequence
+import datetime as dt
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -22,19 +23,23 @@ Reasons = dict[int, str]
 
 DAYS_OF = {"week": 7.0, "year": 365.2425}
 MISSING_LEVEL = "(missing)"
+FAR = 0.1
+"""Every so often a new value is a little above all old ones: that is nothing to speak of."""
 
 
 @dataclass
 class Number:
     """Numbers as they are. A missing one becomes `fill`, and if `indicator`, a second feature says so.
 
-    carry: `fill` follows the column: a missing value becomes the last one that was there.
+    carry: `fill` follows the column: a missing value becomes the last one that was there. range: the least
+    and the greatest value of the rows that were fitted, if they are known.
     """
 
     name: str
     fill: float = 0.0
     indicator: bool = False
     carry: bool = False
+    range: tuple[float, float] | None = None
 
     kind: ClassVar[str] = "number"
     what: ClassVar[str] = "a number"
@@ -60,6 +65,23 @@ class Number:
     def expand(self, values: FloatArray, missing: FloatArray) -> FloatArray:
         """Return the features [n, width] of numbers [n], of which some stand for missing ones."""
         return np.column_stack([values, missing] if self.indicator else [values])
+
+    def beyond(self, values: FloatArray) -> NDArray[np.bool_]:
+        """Return which numbers [n] lie far outside the range: further than `FAR` of its length."""
+        if self.range is None:
+            return np.zeros(values.shape, bool)
+        low, high = self.range
+        reach = FAR * (high - low)
+        return (values < low - reach) | (values > high + reach)
+
+    def shown_range(self) -> str:
+        """Return the range as text."""
+        return " to ".join(map(self.shown, self.range or ()))
+
+    @staticmethod
+    def shown(value: float) -> str:
+        """Return a value as it would stand in a cell."""
+        return f"{value:g}"
 
     def values(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
         """Return the cells' numbers [n], which of them were missing [n], and which cannot be read."""
@@ -123,6 +145,11 @@ class Date(Number):
     def parse(text: str) -> float:
         """Return the value of a cell, or raise ValueError."""
         return cells.days(text)
+
+    @staticmethod
+    def shown(value: float) -> str:
+        """Return a value as it would stand in a cell."""
+        return (cells.EPOCH + dt.timedelta(days=value)).date().isoformat()
 
     def cycles(self) -> dict[str, float]:
         """Return the cycles and their lengths in days."""
@@ -191,4 +218,6 @@ def to_json(column: Column) -> dict[str, Any]:
 def from_json(values: dict[str, Any]) -> Column:
     """Return the column that `to_json` described."""
     values = dict(values)
+    if values.get("range") is not None:
+        values["range"] = tuple(values["range"])
     return KINDS[values.pop("kind")](**values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -49,15 +50,17 @@ def predict_table(
     quantiles: Sequence[float],
     report: Callable[[Sequence[Bad]], None],
     n_jobs: int | None = None,
-) -> int:
+) -> tuple[int, Counter[str]]:
     """Write the rows of a table with their predictions; return how many there were.
+
+    Beside it, how many of them lie far outside what was learnt, by the column that says so.
 
     report: told of rows that cannot be read, which are left out unless it raises an exception.
     """
     encoder = model.schema_.bind(table, targets=False)
     added = prediction_names(model.targets, quantiles)
     numeric = [*numeric_columns(model.schema_), *added]
-    count = 0
+    count, beyond = 0, Counter[str]()
     with (
         Worker(model.regressor_, n_jobs) as worker,
         open_writer(output, form, [*table.columns, *added], numeric) as writer,
@@ -68,9 +71,10 @@ def predict_table(
             if encoded.rows:
                 _predict(worker, writer, encoded.rows, encoded.X, quantiles)
                 count += len(encoded.rows)
+                beyond.update(model.schema_.beyond(encoded.X))
     if table.count == 0:
         raise ValueError(f"{table.name} has no rows")
-    return count
+    return count, beyond
 
 
 def _predict(

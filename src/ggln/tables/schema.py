@@ -64,6 +64,18 @@ class Schema:
         """Return columns that may meet values of their own: those of a stream remember what they saw."""
         return Schema([column.copy() for column in self.columns], self.targets)
 
+    def beyond(self, X: FloatArray) -> dict[str, int]:
+        """Return how many rows [n, features] lie far outside what was learnt, by the column that says so."""
+        owners = self.owners()
+        ranged = [column for column in self.columns if isinstance(column, Number)]
+        found = {column.name: column.beyond(X[:, owners.index(column.name)]) for column in ranged}
+        return {name: int(outside.sum()) for name, outside in found.items() if outside.any()}
+
+    def range_of(self, name: str) -> str:
+        """Return the range of a column of numbers or dates, as text."""
+        column = next(column for column in self.columns if column.name == name)
+        return column.shown_range() if isinstance(column, Number) else ""
+
     def groups(self) -> dict[str, list[str]]:
         """Return the features of each column by its name."""
         return {column.name: column.features() for column in self.columns}
@@ -209,9 +221,10 @@ def _column(name: str, texts: Sequence[str], category: bool) -> Column | str:
         values = _values(kind.parse, present)
         if values.size:
             fill = float(np.mean(values)) if kind is Boolean else float(np.median(values))
+            reach = (float(values.min()), float(values.max()))
             if kind is Date:
-                return Date(name, fill, missing, clock=bool((values % 1.0 != 0.0).any()))
-            return kind(name, fill, missing)
+                return Date(name, fill, missing, range=reach, clock=bool((values % 1.0 != 0.0).any()))
+            return kind(name, fill, missing, range=reach)
     counts = Counter(present)
     if not category and len(counts) > max(LEVELS, SAME * len(present)):
         return f"column {name!r} is left out: nearly every row has another text there"
