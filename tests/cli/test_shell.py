@@ -112,7 +112,7 @@ for line in sys.stdin.read().splitlines():
     try:
         app(line.split(), prog_name="ggln", standalone_mode=False)
     except Exception as error:
-        print(line, "|", sentence(error), "|", *[name for name in {HEAVY!r} if name in sys.modules])
+        print(line, sentence(error), [name for name in {HEAVY!r} if name in sys.modules], sep="|")
 """
 
 
@@ -140,8 +140,8 @@ def test_mistakes_are_found_before_anything_heavy_is_imported(ggln, sales, quick
         check=True,
         cwd=tmp_path,
     )
-    found = [line.split(" | ") for line in result.stdout.splitlines()]
+    found = [line.split("|") for line in result.stdout.splitlines()]
     assert [line for line, *_ in found] == list(expected)
     for line, said, imported in found:
         assert expected[line] in said
-        assert imported == "", line
+        assert imported == "[]", line

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -48,15 +48,25 @@ def run() -> None:
     try:
         code = app(prog_name="ggln", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads has enough: end as other tools do in a pipe, and as quietly
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGPIPE)
+    except BrokenPipeError:
+        end_by_pipe()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # which typer takes for exit code 1
+            end_by_pipe()
+        raise
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise
         print(f"ggln: {sentence(error)}", file=sys.stderr)
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def end_by_pipe() -> NoReturn:
+    """End as other tools do in a pipe whose reader has enough: by the signal, without a word."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
+    sys.exit(128 + signal.SIGPIPE)  # where the signal is blocked
 
 
 def sentence(error: Exception) -> str:

@@ -5,8 +5,8 @@ Features are a function of the rows so far, never of how they were cut into piec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import datetime as dt
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self

@@ -72,8 +72,8 @@ def predict_table(
                 _predict(worker, writer, encoded.rows, encoded.X, quantiles)
                 count += len(encoded.rows)
                 beyond.update(model.schema_.beyond(encoded.X))
-    if table.count == 0:
-        raise ValueError(f"{table.name} has no rows")
+        if table.count == 0:
+            raise ValueError(f"{table.name} has no rows")
     return count, beyond
 
 
