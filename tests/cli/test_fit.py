@@ -67,6 +67,7 @@ def test_after_a_kill_the_same_command_ends_with_the_same_model(ggln, start, sal
         (["sales.csv", "-t", "city"], "the target 'city' of sales.csv is no column of numbers"),
         (["sales.csv", "-t", "price", "-t", "price"], "--target names a column twice"),
         (["sales.csv", "-t", "price", "--drop", "agee"], "did you mean 'age'?"),
+        (["sales.csv", "-t", "price", "--drop", "price"], "'price' is to be predicted"),
         (["sales.csv", "-t", "price", "-o", "no/model"], "there is no folder"),
         (["sales.csv", "-t", "price", "-o", "."], "is a folder"),
         (["sales.csv", "-t", "price", "--set", "epoch=3"], "did you mean 'epochs'?"),

@@ -96,7 +96,9 @@ def test_unreadable_rows(ggln, model, tmp_path):
     ("arguments", "message"),
     [
         (["nothing.ggln", "sales.csv"], "there is no model file"),
-        (["sales.csv", "sales.csv"], "is not a ggln model file"),
+        (["sales.csv", "model.ggln"], "the model comes first, then the table"),
+        (["broken.ggln", "sales.csv"], "is not a ggln model file"),
+        (["model.ggln", "model.ggln"], "is no table of text"),
         (["python.ggln", "sales.csv"], "saved in Python"),
         (["model.ggln", "other.csv"], "no column 'age'"),
         (["model.ggln", "taken.csv"], "has a column 'price_mean' already"),
@@ -111,6 +113,7 @@ def test_errors(arguments, message, ggln, model, quick, tmp_path):
     plain.fit([[0.0], [1.0]], [0.0, 1.0]).save(tmp_path / "python.ggln")
     (tmp_path / "other.csv").write_text("area,city\n1,Rome\n")
     (tmp_path / "header.csv").write_text("area,city,age\n")
+    (tmp_path / "broken.ggln").write_text("area,city,age\n")
     (tmp_path / "taken.csv").write_text("area,city,age,price_mean\n1,Rome,3,4\n")
     code, output, said = ggln("predict", *arguments)
     assert (code, output) == (2, "")

@@ -77,7 +77,10 @@ def sentence(error: Exception) -> str:
         context = getattr(error, "ctx", None)
         place = context.command_path if context else "ggln"
         text = " ".join(error.format_message().split()).removesuffix(".").replace("Value error, ", "")
-        return f"{text}; `{place} --help` says more" if text else f"name a command after `{place}`"
+        more = f"`{place} --help` says more"
+        if not text:
+            return f"name a command after `{place}`"
+        return f"{text} {more}" if text.endswith("?") else f"{text}; {more}"
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())
@@ -115,7 +118,6 @@ def demo(
 
     Example: ggln demo --plot /tmp/demo.png
     """
-    options.check_folder(picture.parent)
     options.check_picture(picture)
     console = new_console()
     console.print(

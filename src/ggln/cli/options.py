@@ -165,8 +165,16 @@ class StoredModel(NamedTuple):
 def read_model(path: Path) -> StoredModel:
     """Return the model of a file, which has to know its table."""
     from ggln import persistence
+    from ggln.tables.read import EXTENSIONS
 
-    header, arrays = persistence.read(path)
+    try:
+        header, arrays = persistence.read(path)
+    except ValueError as error:
+        if path.suffix.lower() in EXTENSIONS:
+            raise ValueError(
+                f"{path} is not a ggln model file: the model comes first, then the table"
+            ) from error
+        raise
     if header.get("estimator") != "TableRegressor":
         raise ValueError(
             f"{path} holds a {header.get('estimator')} that was saved in Python and knows no table: use it "

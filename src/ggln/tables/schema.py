@@ -205,6 +205,8 @@ def feature_columns(
         table.require(name, "target column")
     for name in (*drop, *categories):
         table.require(name)
+        if name in targets:
+            raise ValueError(f"{name!r} is to be predicted: it cannot be left out, or be a category, as well")
     names = [name for name in table.columns if name not in targets and name not in drop]
     if not names:
         raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
