@@ -78,8 +78,10 @@ def test_scikit_learns_manners(houses, small):
     assert np.array_equal(fitted.predict(X), clone(model).fit(pl.from_pandas(X), y.to_numpy()).predict(X))
     with pytest.raises(TypeError, match="takes no sample_weight"):
         model.fit(X, y, sample_weight=y)
-    with pytest.raises(ValueError, match="is named 'price', as is a column of X"):
+    with pytest.raises(ValueError, match="X has the target 'price' among its columns: drop it there"):
         model.fit(frame, y)
+    assert model.fit(X, 2 * X["area"]).targets == ["y"]  # whose name is that of the column it was made of
+    assert model.fit(X, frame[["price", "rooms"]].fillna(0).to_numpy()).targets == ["y0", "y1"]
     with pytest.raises(NotFittedError):
         TableRegressor().predict(X)
 

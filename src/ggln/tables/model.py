@@ -108,7 +108,7 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         schema, remarks = infer(table, rows, [], (), list(self.categories))
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
-        schema.targets = _target_names(y, names)
+        schema.targets = _target_names(y, X)
         features = _encode(schema, names, rows, targets=False).X
         regressor = self._new_regressor().fit(features, y)
         self.regressor_, self.schema_ = regressor, schema
@@ -134,7 +134,7 @@ class TableRegressor(RegressorMixin, BaseEstimator):
             if not rows:
                 raise ValueError("X has no rows")
             schema = infer_stream(_unread(names), rows[0], [], (), list(self.categories))
-            schema.targets = _target_names(y, names)
+            schema.targets = _target_names(y, X)
             regressor = self._new_regressor()
             self._learn(regressor, _encode(schema, names, rows, targets=False).X, y)
             self.regressor_, self.schema_, self.typical_ = regressor, schema, None
@@ -306,18 +306,17 @@ def _encode(schema: Schema, names: Sequence[str], rows: list[Row], targets: bool
     return encoded
 
 
-def _target_names(y: Any, taken: Sequence[str]) -> list[str]:
-    """Return what targets are called: as they are, or y."""
-    shape = np.shape(y)
-    if hasattr(y, "columns"):
-        names = [str(name) for name in y.columns]
-    elif getattr(y, "name", None) not in (None, ""):
-        names = [str(y.name)]
-    elif len(shape) == 2 and shape[1] > 1:
-        names = [f"y{i}" for i in range(shape[1])]
-    else:
-        names = ["y" if "y" not in taken else "target"]
-    for name in names:
-        if name in taken:
-            raise ValueError(f"y is named {name!r}, as is a column of X: drop that column, or rename y")
-    return names
+def _target_names(y: Any, X: Any) -> list[str]:
+    """Return what targets are called: by their own names, unless columns of X have them, or y."""
+    taken = {str(name): name for name in (X if isinstance(X, Mapping) else X.columns)}
+    named = {str(name): y[name] for name in y.columns} if hasattr(y, "columns") else {}
+    if not named and isinstance(getattr(y, "name", None), str) and y.name:
+        named = {y.name: y}
+    for name, values in named.items():
+        if name in taken and list(map(text, values)) == list(map(text, X[taken[name]])):
+            raise ValueError(f"X has the target {name!r} among its columns: drop it there")
+    if named and not taken.keys() & named.keys():
+        return list(named)
+    outputs = np.shape(y)[1] if np.ndim(y) == 2 else 1
+    numbers = [""] if outputs == 1 else [str(i) for i in range(outputs)]
+    return [f"{'target' if f'y{number}' in taken else 'y'}{number}" for number in numbers]
