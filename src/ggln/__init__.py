@@ -12,13 +12,23 @@ if TYPE_CHECKING:
     from ggln.classifiers import GLNClassifier
     from ggln.estimators import GGLNRegressor
     from ggln.persistence import load
+    from ggln.tables.model import TableRegressor
 
 __version__ = "0.1.0"
-__all__ = ["GGLNRegressor", "GLNClassifier", "__version__", "datasets", "load", "presets"]
+__all__ = [
+    "GGLNRegressor",
+    "GLNClassifier",
+    "TableRegressor",
+    "__version__",
+    "datasets",
+    "load",
+    "presets",
+]
 
 _HOME = {
     "GGLNRegressor": "ggln.estimators",
     "GLNClassifier": "ggln.classifiers",
+    "TableRegressor": "ggln.tables.model",
     "load": "ggln.persistence",
 }
 

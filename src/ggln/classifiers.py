@@ -15,11 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from ggln import persistence
+from ggln.conversion import naming_text
 from ggln.core import constants
 from ggln.core.build import Settings, bernoulli_settings
 from ggln.core.gating import SAMPLERS
 from ggln.core.learner import Course, Learner, Predictions
-from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_bad
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_arguments, refuse_bad
 from ggln.regressors import find_splits
 
 FloatArray = NDArray[np.float64]
@@ -159,7 +160,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
         """Learn a table from scratch, whatever was learnt before.
 
         Parameters
@@ -167,7 +168,10 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, features)
         y : array-like of shape (n,)
             Labels: numbers, strings or booleans.
+        **refused
+            Nothing else is taken; `sample_weight` gets an error that says what to do instead.
         """
+        refuse_arguments("fit", refused)
         self._check_parameters()
         with self._unchanged_on_error():
             rows, labels = self._check_table(X, y, reset=True)
@@ -180,12 +184,15 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         self.learner_, self.classes_ = learner, classes
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **refused: Any
+    ) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
         It makes no difference how rows are cut into calls. The first call, where there was no `fit`, has to
-        name all `classes`: a stream's first rows may lack some.
+        name all `classes`: a stream's first rows may lack some. Nothing else is taken, as in `fit`.
         """
+        refuse_arguments("partial_fit", refused)
         self._stream(X, y, classes, record=False)
         return self
 
@@ -278,7 +285,8 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, Labels]:
         """Return checked rows and labels to learn."""
-        rows = validate_data(self, X, reset=reset, **ROWS)
+        with naming_text(X=X):
+            rows = validate_data(self, X, reset=reset, **ROWS)
         if y is None:
             raise ValueError("this classifier requires y to be passed, but the target y is None")
         labels: Labels = column_or_1d(y, warn=True)

@@ -16,25 +16,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ggln import persistence
+from ggln.components import Distribution, gaussians, mixture
 from ggln.conversion import naming_text
 from ggln.core import constants, recursive
-from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
+from ggln.core.build import BASE_MODELS, COVARIANCES, ORDER, Settings
 from ggln.core.gating import SAMPLERS
 from ggln.core.learner import Advice, Course, Learner, Predictions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
-from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 from ggln.explain import ExplainMixin
-from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_bad
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_arguments, refuse_bad
 from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
 SCALE = Interval(Real, 1e-9, 1e9, closed="both")
 """Settings with the meaning of a scale: the kernels square them in single precision, which ends at 1e38."""
 FEWEST_ADVISED = 40
-"""Rows below which regressors as base models are not worth their while."""
-
-Distribution = GaussianMixture | MultivariateGaussianMixture
+"""Rows below which regressors as base models are not worth their while, and "auto" learns as a stream."""
 
 
 class NeuronLayer(NamedTuple):
@@ -80,7 +78,8 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         by `fit`, once without each fold, and their predictions join the features' Gaussians; those
         with `partial_fit` can also learn with a stream, but then the model cannot be saved.
         "auto" takes boosted trees, randomised trees and a perceptron; in a stream, "blr" and Bayesian
-        regressions on all features and on random hinges of them.
+        regressions on all features and on random hinges of them. So few rows that regressors overfit, less
+        than 40, `fit` learns as a stream, too: once, with folds and epochs put aside.
     base_variance : float or None
         Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
@@ -239,33 +238,49 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         **refused
             Nothing else is taken; `sample_weight` gets an error that says what to do instead.
         """
-        _refuse_arguments("fit", refused)
+        refuse_arguments("fit", refused)
         self._check_parameters()
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
-            regressors = self._regressors(rows.shape[0])
-            learner = self._new_learner(rows.shape, targets, len(regressors))
-            with self._threads() as threads:
-                advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
-                course = Course(self.epochs, self.shuffle, self.anneal)
-                steps = learner.rows_to_learn(rows.shape[0], course)
-                with self._progress("learning", steps, learner) as progress:
-                    learner.fit(rows, _columns(targets), course, threads, progress, advice)
-        self._keep(learner, targets, [type(regressor).__name__ for regressor in regressors])
+            few = self.base_model == "auto" and self.folds and rows.shape[0] < FEWEST_ADVISED
+            learner, names = (self._fit_few if few else self._fit_table)(rows, targets)
+        self._keep(learner, targets, names)
         return self
+
+    def _fit_table(self, rows: FloatArray, targets: FloatArray) -> tuple[Learner, list[str]]:
+        """Learn rows several times over; return the learner and the names of its regressors."""
+        regressors = self._regressors(rows.shape[0])
+        learner = self._new_learner(rows.shape, targets, len(regressors))
+        with self._threads() as threads:
+            advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
+            course = Course(self.epochs, self.shuffle, self.anneal)
+            steps = learner.rows_to_learn(rows.shape[0], course)
+            with self._progress("learning", steps, learner) as progress:
+                learner.fit(rows, _columns(targets), course, threads, progress, advice)
+        return learner, [type(regressor).__name__ for regressor in regressors]
+
+    def _fit_few(self, rows: FloatArray, targets: FloatArray) -> tuple[Learner, list[str]]:
+        """Learn a few rows as a stream does: its Bayesian regressions know how little so few rows say."""
+        learner = self._new_learner((0, rows.shape[1]), targets, 0)
+        if self.shuffle:
+            order = learner.settings.random(0, ORDER).permutation(rows.shape[0])
+            rows, targets = rows[order], targets[order]
+        with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
+            learner.partial_fit(rows, _columns(targets), threads, False, progress)
+        return learner, recursive.NAMES[: learner.settings.regressors]
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
         It makes no difference how rows are cut into calls. Nothing but X and y is taken, as in `fit`.
         """
-        _refuse_arguments("partial_fit", refused)
+        refuse_arguments("partial_fit", refused)
         self._stream(X, y, record=False)
         return self
 
     def prequential(self, X: ArrayLike, y: ArrayLike) -> Distribution:
         """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
-        return _mixture(self._stream(X, y, record=True), self.n_outputs_)
+        return mixture(self._stream(X, y, record=True), self.n_outputs_)
 
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
@@ -305,14 +320,14 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
                 return (self._shaped(mean), self._shaped(std)) if return_std else self._shaped(mean)
             if self.n_outputs_ == 1:
                 return self._shaped(mean), std[:, :, None] ** 2
-            joint: Any = _mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
+            joint: Any = mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
             return self._shaped(mean), joint.cov
 
     def predict_dist(self, X: ArrayLike) -> Distribution:
         """Return the predictive distribution of each row, a mixture over neurons and networks."""
         rows = self._check_rows(X)
         with self._threads() as threads:
-            return _mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
+            return mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
 
     def predict_one(self, x: ArrayLike | Mapping[str, float], return_std: bool = False) -> Any:
         """Return the mean for a single row, with the least overhead: a float, or an array of outputs.
@@ -331,7 +346,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         rows = self._check_rows(X)
         with self._threads() as threads:
             predictions = self.learner_.predictions(rows, threads)
-        means, covariances = _gaussians(predictions, self.n_outputs_)
+        means, covariances = gaussians(predictions, self.n_outputs_)
         if covariances.ndim == 5:
             covariances = np.diagonal(covariances, axis1=3, axis2=4)
         if self.n_outputs_ == 1:
@@ -458,7 +473,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     def _regressors(self, rows: int) -> Sequence[Any]:
         """Return the regressors that a table of so many rows is to be learnt with."""
         if isinstance(self.base_model, str):
-            worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0 and rows >= FEWEST_ADVISED
+            worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0
             return default_regressors(rows) if worthwhile else []
         if self.base_model and (self._count_folds(rows) == 0 or rows < FEWEST_ADVISED):
             raise ValueError(
@@ -531,54 +546,9 @@ def _columns(targets: FloatArray) -> FloatArray:
     return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)
 
 
-def _refuse_arguments(method: str, refused: Mapping[str, Any]) -> None:
-    """Raise TypeError for arguments that other estimators may take."""
-    if "sample_weight" in refused:
-        raise TypeError(
-            f"{method} takes no sample_weight: networks learn row by row, and every row counts once. Give "
-            "rows with more weight several times, or draw rows in proportion to their weights"
-        )
-    if refused:
-        raise TypeError(f"{method} takes X and y, got also {', '.join(map(repr, refused))}")
-
-
 def _distinct(names: list[str]) -> list[str]:
     """Number names that occur several times."""
     return [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
         for i, name in enumerate(names)
     ]
-
-
-def _gaussians(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray]:
-    """Return all components' means [n, E, N, D] and variances [n, E, N, D] or covariances [n, E, N, D, D]."""
-    values = predictions.components.outputs.astype(np.float64)
-    shape = (-1, 1, 1, outputs)
-    scales = predictions.scales.reshape(shape)
-    means = predictions.shifts.reshape(shape) + scales * values[..., :outputs]
-    precisions = values[..., outputs:]
-    spreads = predictions.components.spreads[:, None, None]
-    if precisions.shape[-1] in (1, outputs):
-        return means, spreads * scales**2 / precisions
-    matrices = np.linalg.inv(precisions.reshape(*precisions.shape[:-1], outputs, outputs))
-    return means, spreads[..., None] * matrices * scales[..., None] * scales[..., None, :]
-
-
-def _mixture(predictions: list[Predictions], outputs: int) -> Distribution:
-    """Join what all neurons of all networks predict into one mixture for each row."""
-    parts = [_gaussians(some, outputs) for some in predictions]
-    means = np.concatenate([mean for mean, _ in parts])
-    covariances = np.concatenate([covariance for _, covariance in parts])
-    rows, networks, neurons = means.shape[:3]
-    all_weights = [some.components.weights for some in predictions]
-    # one vector of weights for all rows, unless the rows were learnt in between
-    weights = np.concatenate(all_weights) if all_weights[0].ndim == 3 else all_weights[0]
-    weights = weights.reshape(*weights.shape[:-2], networks * neurons) / networks
-    means = means.reshape(rows, networks * neurons, outputs)
-    covariances = covariances.reshape(rows, networks * neurons, *covariances.shape[3:])
-    if weights.ndim == 1 and not weights.all():
-        believed = weights > 0
-        weights, means, covariances = weights[believed], means[:, believed], covariances[:, believed]
-    if outputs == 1:
-        return GaussianMixture(weights, means[..., 0], np.sqrt(covariances[..., 0]))
-    return MultivariateGaussianMixture(weights, means, covariances)

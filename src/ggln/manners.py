@@ -27,6 +27,12 @@ ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": 
 """How rows are brought into the core. The order in memory is the order of summation: in another one, a data
 frame would give other last bits than an array. What is not finite is looked for here, to say where."""
 
+GAPS = (
+    "Fill gaps, for example with scikit-learn's SimpleImputer, or leave out such rows; for regression, "
+    "ggln.TableRegressor takes gaps as they are"
+)
+"""What to do about a missing feature."""
+
 COUNTS = Interval(Integral, 1, None, closed="left")
 JOBS = [None, Interval(Integral, None, -1, closed="right"), COUNTS]
 
@@ -183,7 +189,18 @@ def refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:
     where = f"row {place[0]}"
     if place.size > 1:
         where += f", column {place[1]}" + ("" if feature_names is None else f" ({feature_names[place[1]]!r})")
-    raise ValueError(
-        f"Input {name} contains {what}: {where}. Values must be finite numbers, at most "
-        f"{constants.MAX_MAGNITUDE:g} in size; the model is unchanged"
-    )
+    remedy = f"Values must be finite numbers, at most {constants.MAX_MAGNITUDE:g} in size: correct it"
+    if np.isnan(value):
+        remedy = "Leave out such rows" if name == "y" else GAPS
+    raise ValueError(f"Input {name} contains {what}: {where}. {remedy}; the model is unchanged")
+
+
+def refuse_arguments(method: str, refused: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that other estimators may take."""
+    if "sample_weight" in refused:
+        raise TypeError(
+            f"{method} takes no sample_weight: networks learn row by row, and every row counts once. Give "
+            "rows with more weight several times, or draw rows in proportion to their weights"
+        )
+    if refused:
+        raise TypeError(f"{method} takes X and y, got also {', '.join(map(repr, refused))}")

@@ -340,3 +340,17 @@ def test_rewards_out_of_range_are_refused(kind, bad, tiny, tmp_path):
     with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\], got"):
         policy.update([0.0], 0, bad)
     policy.update([0.0], 0, 0.5)
+
+
+def test_what_a_policy_shows_and_picks_after_arms_came_and_went(tiny, log):
+    contexts, rewards = log(60, n_arms=2)
+    policy = tiny(2)
+    assert "n_arms=2" in repr(policy)
+    play(policy, contexts, -5.0 + rewards)  # so that an arm nobody knows looks better than all others
+    policy.add_arm("new")
+    assert "arms=[0, 1, 'new']" in repr(policy)
+    assert "new" not in policy.predict(contexts)
+    policy.update(contexts[0], "new", 100.0)
+    assert policy.predict(contexts[0]) == "new"
+    assert "arms=[1, 'new']" in repr(policy.remove_arm(0))
+    assert "n_arms=2" in repr(clone(policy))

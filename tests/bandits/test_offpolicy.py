@@ -28,7 +28,12 @@ def test_estimates_are_right_on_average():
     for seed in range(200):
         _, arms, rewards, propensities, means = make_log(300, seed)
         expected = np.column_stack([np.full(300, 3.0), np.zeros(300)])
-        found.append((policy_values(expected, arms, rewards, propensities), means[:, 0].mean()))
+        found.append(
+            (
+                policy_values(expected, expected.argmax(axis=1), arms, rewards, propensities),
+                means[:, 0].mean(),
+            )
+        )
     truth = np.mean([value for _, value in found])
     for name in ("ips", "snips", "doubly_robust"):
         values = np.array([getattr(values, name).value for values, _ in found])
@@ -40,7 +45,7 @@ def test_estimates_are_right_on_average():
 
 def test_a_good_model_makes_the_doubly_robust_estimate_sharp():
     _, arms, rewards, propensities, means = make_log(2000, 0)
-    values = policy_values(means, arms, rewards, propensities)
+    values = policy_values(means, means.argmax(axis=1), arms, rewards, propensities)
     assert abs(values.doubly_robust.value - 1.0) < 4 * values.doubly_robust.error
     assert values.doubly_robust.error < 0.6 * values.ips.error
     assert values.matches == np.count_nonzero(means.argmax(axis=1) == arms)
@@ -48,7 +53,8 @@ def test_a_good_model_makes_the_doubly_robust_estimate_sharp():
 
 
 def test_without_a_match_nothing_is_known():
-    values = policy_values(np.array([[1.0, 0.0]] * 3), np.array([1, 1, 1]), np.ones(3), np.full(3, 0.5))
+    expected, chosen, played = np.array([[1.0, 0.0]] * 3), np.array([0, 0, 0]), np.array([1, 1, 1])
+    values = policy_values(expected, chosen, played, np.ones(3), np.full(3, 0.5))
     assert np.isnan(values.snips.value)
     assert values.matches == 0
     assert values.ips.value == 0.0

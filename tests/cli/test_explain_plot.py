@@ -21,7 +21,7 @@ def test_effects_of_each_row(ggln, model, tmp_path):
     assert code == 0
     rows = table_of(output)
     assert [row["row"] for row in rows] == ["1"] * 3 + ["2"] * 3
-    assert rows[0]["feature"] == "area"  # which matters most
+    assert rows[0]["column"] == "area"  # which matters most
     assert all(
         float(row["effect"])
         == pytest.approx(float(row["through_values"]) + float(row["through_gates"]), abs=1e-2)
@@ -42,8 +42,8 @@ def test_importance_over_rows_to_a_file(ggln, model, tmp_path):
     code, output, _ = ggln("explain", model, "sales.csv", "--importance", "-o", "why.csv")
     assert (code, output) == (0, "")
     rows = table_of((tmp_path / "why.csv").read_text())
-    assert rows[0]["feature"] == "area"
-    assert len(rows) == len(package.load(tmp_path / model).schema.features())
+    assert rows[0]["column"] == "area"
+    assert {row["column"] for row in rows} == set(package.load(tmp_path / model).schema_.groups())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import ggln as package
 def test_fit_says_what_it_did_and_scores_what_it_held_out(ggln, sales, quick, tmp_path):
     code, output, said = ggln("fit", sales(), "--target", "price", "--validate", "0.2", *quick)
     assert code == 0, said
-    assert "price from 3 columns, which are 4 features" in said
+    assert "price from 3 columns, as 4 features" in said
     assert "The model is in model.ggln" in said
     for name in ("RMSE", "NLL", "CRPS", "90 %", "held out"):
         assert name in output
@@ -67,6 +67,7 @@ def test_after_a_kill_the_same_command_ends_with_the_same_model(ggln, start, sal
         (["sales.csv", "-t", "city"], "the target 'city' of sales.csv is no column of numbers"),
         (["sales.csv", "-t", "price", "-t", "price"], "--target names a column twice"),
         (["sales.csv", "-t", "price", "--drop", "agee"], "did you mean 'age'?"),
+        (["sales.csv", "-t", "price", "--drop", "price"], "'price' is to be predicted"),
         (["sales.csv", "-t", "price", "-o", "no/model"], "there is no folder"),
         (["sales.csv", "-t", "price", "-o", "."], "is a folder"),
         (["sales.csv", "-t", "price", "--set", "epoch=3"], "did you mean 'epochs'?"),

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import signal
 import subprocess
 import sys
 import tracemalloc
@@ -42,7 +43,7 @@ def test_a_pipe_gives_what_a_file_gives(ggln, model, tmp_path):
 def test_formats_of_the_output(form, ggln, model, tmp_path):
     code, output, said = ggln("predict", model, "sales.csv", "-o", f"out.{form}")
     assert (code, output) == (0, "")
-    assert "120 predictions are in" in said
+    assert "Wrote 120 predictions to out." in said
     read = {
         "csv": pd.read_csv,
         "tsv": lambda path: pd.read_csv(path, sep="\t"),
@@ -68,17 +69,22 @@ def test_memory_does_not_grow_with_the_table(ggln, model, sales):
 
 
 def test_a_closed_pipe_is_no_error(model, sales, tmp_path):
+    """It ends as `cat` would there: by the signal, and without a word."""
     sales(5000, "many.csv")
-    script = f"{sys.executable} -c 'from ggln.cli import run; run()' predict {model} many.csv | head -n 2"
-    result = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    script = (
+        f"{sys.executable} -c 'from ggln.cli import run; run()' predict {model} many.csv | head -n 2; "
+        "exit ${PIPESTATUS[0]}"
+    )
+    result = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 128 + signal.SIGPIPE
     assert result.stdout.count("\n") == 2
     assert result.stderr == ""
 
 
 def test_unreadable_rows(ggln, model, tmp_path):
     (tmp_path / "new.csv").write_text("city,area,age\nRome,50,3\nRome,big,4\nOslo,60,?\nParis,70,2\n")
-    code, _, said = ggln("predict", model, "new.csv")
-    assert code == 2
+    code, output, said = ggln("predict", model, "new.csv")
+    assert (code, output) == (2, "")  # no line of names above an error
     assert "new.csv, row 2: 'area' is 'big', which is not a number" in said
     code, output, said = ggln("predict", model, "new.csv", "--on-error", "skip")
     assert code == 0
@@ -90,7 +96,9 @@ def test_unreadable_rows(ggln, model, tmp_path):
     ("arguments", "message"),
     [
         (["nothing.ggln", "sales.csv"], "there is no model file"),
-        (["sales.csv", "sales.csv"], "is not a ggln model file"),
+        (["sales.csv", "model.ggln"], "the model comes first, then the table"),
+        (["broken.ggln", "sales.csv"], "is not a ggln model file"),
+        (["model.ggln", "model.ggln"], "is no table of text"),
         (["python.ggln", "sales.csv"], "saved in Python"),
         (["model.ggln", "other.csv"], "no column 'age'"),
         (["model.ggln", "taken.csv"], "has a column 'price_mean' already"),
@@ -105,7 +113,17 @@ def test_errors(arguments, message, ggln, model, quick, tmp_path):
     plain.fit([[0.0], [1.0]], [0.0, 1.0]).save(tmp_path / "python.ggln")
     (tmp_path / "other.csv").write_text("area,city\n1,Rome\n")
     (tmp_path / "header.csv").write_text("area,city,age\n")
+    (tmp_path / "broken.ggln").write_text("area,city,age\n")
     (tmp_path / "taken.csv").write_text("area,city,age,price_mean\n1,Rome,3,4\n")
-    code, _, said = ggln("predict", *arguments)
-    assert code == 2
+    code, output, said = ggln("predict", *arguments)
+    assert (code, output) == (2, "")
     assert message in said
+
+
+def test_rows_beyond_what_was_learnt_are_spoken_of(ggln, model, tmp_path):
+    (tmp_path / "far.csv").write_text("area,city,age\n50,Rome,3\n900,Rome,4\n-900,Rome,5\n")
+    code, output, said = ggln("predict", model, "far.csv")
+    assert (code, output.count("\n")) == (0, 4)
+    assert "2 rows beyond what was learnt of 'area' (2" in said
+    assert "intervals do not widen there" in said
+    assert "age" not in said

@@ -3,7 +3,8 @@ import io
 from rich.console import Console
 
 from ggln.cli import progress
-from ggln.tables.train import Input, Plan, Training
+from ggln.tables.plan import Input, Plan
+from ggln.tables.train import Training
 
 
 def test_a_terminal_sees_rows_per_second_and_the_loss(sales, tmp_path, monkeypatch):
@@ -13,7 +14,7 @@ def test_a_terminal_sees_rows_per_second_and_the_loss(sales, tmp_path, monkeypat
     settings = {"layer_sizes": (4, 4), "n_estimators": 1, "epochs": 2, "base_model": "feature", "folds": 0}
     source = Input(str(tmp_path / sales(15_000)))
     model = Training(source, Plan(["price"], settings=settings, in_memory=500), watch).run()
-    assert model.regressor.learner_.rows == 15_000
+    assert model.regressor_.learner_.rows == 15_000
     for words in ("reading", "learning", " rows/s", "loss "):
         assert words in shown.getvalue()
 

@@ -1,5 +1,6 @@
 """What the shell sees: completion, help, errors that nobody foresaw."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -101,3 +102,46 @@ def test_every_error_is_one_line(error, said, monkeypatch, capsys):
     printed = capsys.readouterr().err
     assert printed.startswith(f"ggln: {said}")
     assert printed.count("\n") == 1
+
+
+HEAVY = ("sklearn", "numba", "scipy", "matplotlib")
+LIGHT = f"""
+import sys
+from ggln.cli import sentence, app
+for line in sys.stdin.read().splitlines():
+    try:
+        app(line.split(), prog_name="ggln", standalone_mode=False)
+    except Exception as error:
+        print(line, sentence(error), [name for name in {HEAVY!r} if name in sys.modules], sep="|")
+"""
+
+
+def test_mistakes_are_found_before_anything_heavy_is_imported(ggln, sales, quick, tmp_path):
+    assert ggln("fit", sales(30), "--target", "price", *quick)[0] == 0
+    with (tmp_path / "other.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["area", "city", "price"], ["1", "Rome", "many"]])
+    expected = {
+        "fit nothing.csv -t price": "there is no file nothing.csv",
+        "fit sales.csv -t prise": "no target column 'prise': did you mean 'price'?",
+        "fit other.csv -t price": "is no column of numbers (it has 'many')",
+        "fit sales.csv": "name the column to predict with --target",
+        "predict model.ggln nothing.csv": "there is no file nothing.csv",
+        "predict nothing.ggln sales.csv": "there is no model file",
+        "predict model.ggln other.csv": "other.csv has no column 'age'",
+        "explain model.ggln other.csv": "other.csv has no column 'age'",
+        "plot model.ggln sales.csv -k band --feature aria": "did you mean 'area'?",
+        "stream -m model.ggln --target age": "predicts price, not age",
+    }
+    result = subprocess.run(
+        [sys.executable, "-c", LIGHT],
+        input="\n".join(expected),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    found = [line.split("|") for line in result.stdout.splitlines()]
+    assert [line for line, *_ in found] == list(expected)
+    for line, said, imported in found:
+        assert expected[line] in said
+        assert imported == "[]", line

@@ -37,7 +37,7 @@ def test_each_row_is_answered_before_the_next_one_comes(ggln, start, sales, quic
     assert process.wait() == 0
     assert "row 22: 'area' is 'huge', which is not a number: left out" in said
     assert "Predicted 22 rows and learnt 21; the model is in live.ggln" in said
-    assert package.load(tmp_path / "live.ggln").regressor.learner_.rows == 21
+    assert package.load(tmp_path / "live.ggln").regressor_.learner_.rows == 21
 
     # the same rows at once, in two runs: the same answers, bit for bit, and a run that goes on
     _, output, _ = ggln("stream", "-t", "price", "-m", "other.ggln", *quick, stdin=joined(lines[:15]))
@@ -46,7 +46,7 @@ def test_each_row_is_answered_before_the_next_one_comes(ggln, start, sales, quic
     assert [f"{line}\n" for line in [*output.splitlines()[1:], *more.splitlines()[1:]]] == answers
     assert code == 2
     assert "standard input, row 7: it has 2 cells, not 4" in said
-    assert package.load(tmp_path / "other.ggln").regressor.learner_.rows == 20  # nothing learnt is lost
+    assert package.load(tmp_path / "other.ggln").regressor_.learner_.rows == 20  # nothing learnt is lost
 
 
 def joined(lines):
@@ -55,13 +55,13 @@ def joined(lines):
 
 def test_stream_goes_on_with_a_fitted_model(ggln, sales, quick, tmp_path):
     assert ggln("fit", sales(), "--target", "price", *quick)[0] == 0
-    rows = package.load(tmp_path / "model.ggln").regressor.learner_.rows
+    rows = package.load(tmp_path / "model.ggln").regressor_.learner_.rows
     given = (tmp_path / "sales.csv").read_text()
     options = ["--model", "model.ggln", "--quantiles", "0.5", "--output-format", "jsonl"]
     code, output, said = ggln("stream", *options, stdin=given)
     assert code == 0, said
     assert output.count('"price_q0.5"') == 120
-    assert package.load(tmp_path / "model.ggln").regressor.learner_.rows == 2 * rows
+    assert package.load(tmp_path / "model.ggln").regressor_.learner_.rows == 2 * rows
 
 
 @pytest.mark.parametrize(
@@ -98,3 +98,16 @@ def test_answers_are_better_than_the_mean(ggln, sales, quick, tmp_path):
     answers = np.array([line.split(",")[2:] for line in others], float)
     late = answers[300:]
     assert np.mean((late[:, 2] - late[:, 1]) ** 2) < 0.3 * late[:, 1].var()
+
+
+def test_it_stops_when_nobody_reads(start, sales, quick, tmp_path):
+    lines = (tmp_path / sales(40)).read_text().splitlines()
+    process = start("stream", "--target", "price", "--model", "live.ggln", *quick)
+    process.stdin.write(joined(lines[:11]))
+    process.stdin.flush()
+    for _ in lines[:11]:
+        process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(120) == -signal.SIGPIPE  # without waiting for another row, which nobody would hear of
+    assert "Predicted 10 rows and learnt 10" in process.stderr.read()
+    assert package.load(tmp_path / "live.ggln").regressor_.learner_.rows == 10

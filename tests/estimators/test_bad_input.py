@@ -1,14 +1,16 @@
 """Bad input gets a sentence that says what is wrong, and changes nothing."""
 
 import copy
+import datetime as dt
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-from ggln import GGLNRegressor
+from ggln import GGLNRegressor, GLNClassifier
 from ggln.core import memory
 
 LEARNING = ["fit", "partial_fit", "prequential"]
@@ -350,3 +352,34 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(tiny, table, assert_same,
     monkeypatch.undo()
     assert model.n_features_in_ == 3
     assert_same(model, tiny().fit(X, y))
+
+
+# What else may stand in a table ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("kind", [GGLNRegressor, GLNClassifier])
+def test_dates_are_refused_with_a_remedy(frame, kind):
+    days = [dt.datetime(2024, 1, day) for day in range(1, 11)]
+    X, y = frame({"size": np.arange(10.0), "sold": days}), np.arange(10) % 2
+    with pytest.raises(ValueError, match=r"dates or times in the column 'sold'.*use ggln\.TableRegressor"):
+        kind().fit(X, y)
+    with pytest.raises(ValueError, match=r"X holds dates or times, .* such as days since a date"):
+        kind().fit(np.array(days, "M8[D]")[:, None], y)
+    late = pd.DataFrame({"size": [None, *days[1:]]}, dtype=object)  # found where numbers are made of it
+    with pytest.raises(ValueError, match=r"dates or times in row 1, column 0 .'size'."):
+        kind().fit(late, y)
+
+
+def test_gaps_are_refused_with_a_remedy():
+    gaps = np.array([[0.0], [np.nan]])
+    with pytest.raises(ValueError, match=r"row 1, column 0. Fill gaps, .*SimpleImputer.*TableRegressor"):
+        GGLNRegressor().fit(gaps, [0.0, 1.0])
+    with pytest.raises(ValueError, match=r"row 1. Leave out such rows"):
+        GGLNRegressor().fit([[0.0], [1.0]], gaps[:, 0])
+
+
+def test_weights_are_refused_by_classifiers_too():
+    for method in (GLNClassifier().fit, GLNClassifier().partial_fit):
+        with pytest.raises(TypeError, match=r"takes no sample_weight: .* Give rows with more weight several"):
+            method([[0.0], [1.0]], [0, 1], sample_weight=[1.0, 2.0])

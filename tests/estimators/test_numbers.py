@@ -7,6 +7,8 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import r2_score
 
+from ggln import GGLNRegressor
+
 SEVERAL = [*itertools.product(["isotropic", "diagonal", "full"], ["feature", "blr", "none"])]
 
 
@@ -239,3 +241,26 @@ def test_correlated_outputs_need_a_full_covariance(tiny):
     assert scores["full"] > scores["diagonal"] + 0.15, scores
     cov = models["full"].predict(X[1000:], return_cov=True)[1]
     assert (cov[:, 0, 1] < 0).mean() > 0.9
+
+
+def test_few_rows_are_not_trusted():
+    """Intervals of next to no rows hold what they promise, on average over tables of all kinds."""
+    inside = []
+    for seed in range(24):
+        random = np.random.default_rng(seed)
+        rows, features = (5, 10, 20)[seed % 3], 1 + seed % 4
+        X = random.normal(size=(rows + 100, features))
+        y = X @ random.normal(size=features) * (seed % 2) + random.normal(size=rows + 100)
+        model = GGLNRegressor(random_state=seed).fit(X[:rows], y[:rows])
+        lower, upper = model.predict_dist(X[rows:]).interval(0.9)
+        inside.append(np.mean((lower <= y[rows:]) & (y[rows:] <= upper)))
+    assert 0.82 < np.mean(inside) < 0.97
+
+
+def test_few_rows_are_gone_on_with_as_a_stream(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2))
+    y = X[:, 0] + 0.1 * random.normal(size=60)
+    fitted = GGLNRegressor(shuffle=False, random_state=0).fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
+    stream = GGLNRegressor(random_state=0).partial_fit(X, y)
+    assert np.array_equal(fitted.predict(X), stream.predict(X))

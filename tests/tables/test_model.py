@@ -2,9 +2,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import ggln
-from ggln.tables.train import Input, Plan, Training
+from ggln import GGLNRegressor, TableRegressor
+from ggln.tables.model import unnamed_rows
+from ggln.tables.plan import Input, Plan
+from ggln.tables.train import Training
 
 
 @pytest.fixture
@@ -17,7 +23,8 @@ def test_a_file_gives_the_same_model_back(model, houses, tmp_path):
     again = ggln.load(tmp_path / "model.ggln")
     frame = pd.read_csv(houses())
     assert np.array_equal(model.predict(frame), again.predict(frame))
-    assert repr(again) == "TableRegressor(price from sold, city, area, garden, rooms)"
+    assert again.targets == ["price"]
+    assert repr(again) == repr(model)
     again.save(tmp_path / "again.ggln")
     assert (tmp_path / "model.ggln").read_bytes() == (tmp_path / "again.ggln").read_bytes()
 
@@ -41,10 +48,11 @@ def test_all_that_a_model_says_of_a_frame(model, houses):
     mean, std = model.predict(frame, return_std=True)
     assert np.allclose(model.predict_dist(frame).mean, mean)
     assert np.allclose(model.explain(frame).prediction, mean, atol=1e-3 * std.max())
-    assert model.effects(frame.head(1)).names == model.schema.features()
-    learnt = model.regressor.learner_.rows
+    assert model.effects(frame.head(1)).names == ["sold", "city", "area", "garden", "rooms"]
+    assert model.importance(frame).names == model.explain(frame).names[:5]
+    learnt = model.regressor_.learner_.rows
     frame.loc[3, "price"] = np.nan
-    assert model.partial_fit(frame).regressor.learner_.rows == learnt + 19
+    assert model.partial_fit(frame).regressor_.learner_.rows == learnt + 19
 
 
 def test_frames_that_do_not_fit(model, houses):
@@ -55,3 +63,67 @@ def test_frames_that_do_not_fit(model, houses):
         model.predict(frame.assign(area=["1", "big", "2"]))
     with pytest.raises(TypeError, match="a data frame or a mapping"):
         model.predict(np.zeros((3, 5)))
+
+
+def test_scikit_learns_manners(houses, small):
+    frame = pd.read_csv(houses(120))
+    X, y = frame.drop(columns="price"), frame["price"]
+    model = TableRegressor(GGLNRegressor(**small, random_state=0))
+    assert clone(model).get_params()["regressor__epochs"] == 1
+    search = GridSearchCV(model, {"regressor__layer_sizes": [(4, 4), (4, 1)]}, cv=2).fit(X, y)
+    assert search.best_estimator_.targets == ["price"]
+    assert len(cross_val_score(model, X, y, cv=2)) == 2
+    fitted = model.fit(X, y)
+    assert fitted is model
+    assert np.array_equal(fitted.predict(X), clone(model).fit(pl.from_pandas(X), y.to_numpy()).predict(X))
+    with pytest.raises(TypeError, match="takes no sample_weight"):
+        model.fit(X, y, sample_weight=y)
+    with pytest.raises(ValueError, match="X has the target 'price' among its columns: drop it there"):
+        model.fit(frame, y)
+    assert model.fit(X, 2 * X["area"]).targets == ["y"]  # whose name is that of the column it was made of
+    assert model.fit(X, frame[["price", "rooms"]].fillna(0).to_numpy()).targets == ["y0", "y1"]
+    with pytest.raises(NotFittedError):
+        TableRegressor().predict(X)
+
+
+def test_python_learns_what_the_shell_learns(model, houses, small, tmp_path):
+    frame = pd.read_csv(houses())
+    X, y = frame.drop(columns="price"), frame["price"]
+    again = TableRegressor(GGLNRegressor(**small, random_state=0)).fit(X, y)
+    assert np.array_equal(again.predict(frame), model.predict(frame))
+    for some, name in ((again, "python.ggln"), (model, "shell.ggln")):
+        some.save(tmp_path / name)
+    assert (tmp_path / "python.ggln").read_bytes() == (tmp_path / "shell.ggln").read_bytes()
+
+
+def test_rows_one_by_one_are_rows_at_once(houses, small):
+    frame = pd.read_csv(houses(60))
+    X, y = frame.drop(columns="price"), frame["price"]
+    one, all_at_once = (TableRegressor(GGLNRegressor(**small, random_state=0)) for _ in range(2))
+    assert one.predict_one({}) == 0.0  # before anything was learnt
+    for i, target in enumerate(y):
+        one.learn_one(X.iloc[i], target)
+    all_at_once.partial_fit(X[:7], y[:7]).partial_fit(frame[7:])  # with the target among the columns
+    assert np.array_equal(one.predict(X), all_at_once.predict(X))
+    assert np.array_equal(one.predict(X), one.predict(X))  # predicting changes nothing, not even for gaps
+    mean, std = one.predict_one(dict(X.iloc[4]), return_std=True)
+    assert np.allclose([mean, std], [values[4] for values in one.predict(X, return_std=True)], rtol=1e-6)
+    with pytest.raises(ValueError, match="no column 'sold'"):
+        one.learn_one({"area": 3.0}, 1.0)
+    with pytest.raises(TypeError, match="a row is a mapping"):
+        one.predict_one([1.0, 2.0])
+
+
+def test_the_features_of_a_column_move_together(model, houses):
+    frame = pd.read_csv(houses())
+    effects = model.effects(frame.head(30))
+    city = effects.total[:, effects.names.index("city")]
+    dearest = frame.head(30).groupby("city").apply(lambda rows: city[rows.index].mean(), include_groups=False)
+    assert dearest["Paris"] > dearest["Oslo"]  # a letter more, which is dearer
+    explanation = model.explain(frame.head(3))
+    with unnamed_rows():
+        parts = model.regressor_.explain(model.features(frame.head(3)))
+    cities = [place for place, name in enumerate(parts.names) if name.startswith("city = ")]
+    together = explanation.mean[:, explanation.names.index("city")]
+    assert len(cities) == 3
+    assert np.allclose(together, parts.mean[:, cities].sum(axis=1))

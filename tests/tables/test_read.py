@@ -65,7 +65,7 @@ def test_a_row_of_another_length_has_a_number(tmp_path, read_all):
     path.write_text("a,b\n1,2\n3\n4,5\n6,7,8\n")
     _, rows, bad = read_all(str(path))
     assert rows == [["1", "2"], ["4", "5"]]
-    assert [str(row) for row in bad] == ["row 2: it has 1 cells, not 2", "row 4: it has 3 cells, not 2"]
+    assert [str(row) for row in bad] == ["row 2: it has 1 cell, not 2", "row 4: it has 3 cells, not 2"]
 
 
 def test_lines_that_are_no_objects_have_a_number(tmp_path, read_all):

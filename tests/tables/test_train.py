@@ -7,7 +7,8 @@ import pytest
 import ggln
 from ggln.tables import train
 from ggln.tables.checkpoint import Checkpoint
-from ggln.tables.train import Input, Plan, Training
+from ggln.tables.plan import Input, Plan
+from ggln.tables.train import Training
 
 
 @pytest.fixture(autouse=True)
@@ -48,16 +49,16 @@ def test_a_table_in_memory_is_fitted(houses, small):
     same = ggln.GGLNRegressor(**small, random_state=0)
     same.fit(model.features(frame), np.array(frame["price"], float))
     assert np.array_equal(same.predict(model.features(frame)), model.predict(frame))
-    assert list(model.regressor.feature_names_in_)[:1] == ["sold"]
-    assert "rooms is missing" in model.regressor.feature_names_in_
+    assert list(model.regressor_.feature_names_in_)[:1] == ["sold"]
+    assert "rooms is missing" in model.regressor_.feature_names_in_
 
 
 def test_rows_beyond_the_sample_are_learnt_once_and_only_once(houses, small):
     path = houses(1000)
     model = Training(Input(path), plan_of(small, in_memory=200)).run()
-    assert model.regressor.learner_.rows == 1000
+    assert model.regressor_.learner_.rows == 1000
     held = Training(Input(path), plan_of(small, in_memory=200, validate=0.2))
-    learnt = held.run().regressor.learner_.rows
+    learnt = held.run().regressor_.learner_.rows
     X, Y = held.held_out_rows()
     assert learnt + len(X) == 1000
     assert 150 < len(X) < 250
@@ -70,7 +71,7 @@ def test_a_pipe_is_read_once(in_memory, houses, small, pipe):
     pipe(path)
     training = Training(Input("-"), plan_of(small, in_memory=in_memory, validate=0.1))
     model = training.run()
-    assert model.regressor.learner_.rows + len(training.held_out_rows()[0]) == 700
+    assert model.regressor_.learner_.rows + len(training.held_out_rows()[0]) == 700
 
 
 def test_nothing_depends_on_the_pieces(houses, small, monkeypatch, tmp_path):
@@ -153,7 +154,7 @@ def test_unreadable_rows_stop_or_are_left_out(write_csv, small):
         Training(Input(path), plan_of(small)).run()
     for in_memory in (50, 5000):
         training = Training(Input(path), plan_of(small, on_error="skip", in_memory=in_memory))
-        assert training.run().regressor.learner_.rows == 296
+        assert training.run().regressor_.learner_.rows == 296
         assert (training.unreadable, training.unlabelled) == (3, 1)
 
 
@@ -168,7 +169,10 @@ def test_unreadable_rows_stop_or_are_left_out(write_csv, small):
         ),
         ([["x", "prise"], ["1", "2"]], "did you mean 'prise'"),
         ([["price"], ["1"]], "no column to predict price from"),
-        ([["x", "price"], ["", "2"]], "no column to predict price from"),
+        (
+            [["x", "price"], ["", "2"]],
+            "column 'x' is left out: no row has a value there",
+        ),
     ],
 )
 def test_tables_that_cannot_be_learnt(rows, message, write_csv, small):

@@ -184,6 +184,14 @@ class GLCB(BaseEstimator):
     _seed: int
     _learner: ArmLearner | None
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Show the arms there are by now, whichever it began with."""
+        given = range(self.n_arms or 0) if self.arms is None else self.arms
+        if getattr(self, "arms_", list(given)) == list(given):
+            return str(super().__repr__(N_CHAR_MAX))
+        now = self.get_params() | {"n_arms": None, "arms": self.arms_}
+        return repr(type(self)(**now))
+
     # Deciding ------------------------------------------------------------------------------------------
 
     def select(self, context: ArrayLike) -> Any:
@@ -207,9 +215,12 @@ class GLCB(BaseEstimator):
         return self.arms_[int(np.argmax(scores))]
 
     def predict(self, contexts: ArrayLike) -> Any:
-        """Return the arm that is expected to pay most: for a 1-D context, or a list for each of several."""
+        """Return the arm that is expected to pay most: for a 1-D context, or a list for each of several.
+
+        An arm that was never played is not chosen, unless none was: nothing is known of it. `select` does.
+        """
         expected = self.predict_expectations(contexts)
-        best = np.argmax(expected, axis=-1)
+        best = np.argmax(self._known(expected), axis=-1)
         return self.arms_[int(best)] if best.ndim == 0 else [self.arms_[arm] for arm in best]
 
     def predict_expectations(self, contexts: ArrayLike, return_std: bool = False) -> Any:
@@ -304,7 +315,13 @@ class GLCB(BaseEstimator):
         count = expected.shape[0]
         numbers = np.array([self._number(arm) for arm in logs.sized("arms", arms, count)], np.int64)
         paid, chances = self._rewards("rewards", rewards, count), logs.probabilities(propensities, count)
-        return policy_values(expected, numbers, paid, chances)
+        return policy_values(expected, self._known(expected).argmax(axis=1), numbers, paid, chances)
+
+    def _known(self, expected: FloatArray) -> FloatArray:
+        """Return expectations in which arms that were never played cannot be the best, if any was played."""
+        if self._learner is None or not self._learner.plays.any():
+            return expected
+        return np.where(self._learner.plays > 0, expected, -np.inf)
 
     # Arms ----------------------------------------------------------------------------------------------
 

@@ -43,23 +43,27 @@ def _mean(values: FloatArray) -> Estimate:
 
 
 def policy_values(
-    expected: FloatArray, arms: NDArray[np.int64], rewards: FloatArray, propensities: FloatArray
+    expected: FloatArray,
+    chosen: NDArray[np.int64],
+    arms: NDArray[np.int64],
+    rewards: FloatArray,
+    propensities: FloatArray,
 ) -> PolicyValues:
-    """Return all estimates for the policy that plays the arm with the highest expectation.
+    """Return all estimates for a policy.
 
-    expected: [n, A], q; arms, rewards, propensities: [n], of the log.
+    expected: [n, A], q; chosen: [n], π, the arms that it plays; arms, rewards, propensities: [n], of the log.
 
     Examples
     --------
     >>> expected = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     >>> arms, rewards = np.array([0, 0, 1, 1]), np.array([1.0, 0.0, 0.0, 1.0])
-    >>> values = policy_values(expected, arms, rewards, np.full(4, 0.5))
+    >>> values = policy_values(expected, expected.argmax(axis=1), arms, rewards, np.full(4, 0.5))
     >>> values.ips.value, values.doubly_robust.value, values.matches
     (1.0, 1.0, 2)
     """
-    every, best = np.arange(arms.size), expected.argmax(axis=1)
-    ratios = (best == arms) / propensities
-    predicted = expected[every, best]
+    every = np.arange(arms.size)
+    ratios = (chosen == arms) / propensities
+    predicted = expected[every, chosen]
     mean_ratio = ratios.mean()
     snips = Estimate(np.nan, np.nan)
     if mean_ratio > 0.0:

@@ -4,9 +4,10 @@ Heavy modules are imported inside the commands, so that `--help` and completion 
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -46,15 +47,26 @@ def run() -> None:
     """Run the command; an error is one sentence and exit code 2."""
     try:
         code = app(prog_name="ggln", standalone_mode=False)
-    except BrokenPipeError:  # whoever reads has enough: what is left is not to be written at the exit, either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        end_by_pipe()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # which typer takes for exit code 1
+            end_by_pipe()
+        raise
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise
         print(f"ggln: {sentence(error)}", file=sys.stderr)
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def end_by_pipe() -> NoReturn:
+    """End as other tools do in a pipe whose reader has enough: by the signal, without a word."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
+    sys.exit(128 + signal.SIGPIPE)  # where the signal is blocked
 
 
 def sentence(error: Exception) -> str:
@@ -65,7 +77,10 @@ def sentence(error: Exception) -> str:
         context = getattr(error, "ctx", None)
         place = context.command_path if context else "ggln"
         text = " ".join(error.format_message().split()).removesuffix(".").replace("Value error, ", "")
-        return f"{text}; `{place} --help` says more" if text else f"name a command after `{place}`"
+        more = f"`{place} --help` says more"
+        if not text:
+            return f"name a command after `{place}`"
+        return f"{text} {more}" if text.endswith("?") else f"{text}; {more}"
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())
@@ -103,15 +118,16 @@ def demo(
 
     Example: ggln demo --plot /tmp/demo.png
     """
-    options.check_folder(picture.parent)
     options.check_picture(picture)
     console = new_console()
-    console.print("Learning 331 patients of the diabetes data (the first time, kernels are compiled)")
+    console.print(
+        "Learning 331 patients of the diabetes data (the first time, kernels are compiled)", soft_wrap=True
+    )
     from ggln.experiments import demo as experiment
     from ggln.plots import intervals
 
     results = experiment.run(verbose=1, seed=seed)
     columns = {"rmse": ".2f", "nll": ".3f", "crps": ".2f", "coverage_90": ".0%", "seconds": ".2f"}
-    names = {"coverage_90": "90 % interval covers"}
+    names = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS", "coverage_90": "inside 90 %"}
     print_table(console, "111 patients that were not learnt", columns, results["scores"], names)
     save(console, intervals.draw(results), picture)

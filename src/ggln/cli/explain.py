@@ -28,11 +28,11 @@ def explain(
         ),
     ] = False,
     importance: Annotated[
-        bool, typer.Option("--importance", help="One line for each feature, over all rows, instead.")
+        bool, typer.Option("--importance", help="One line for each column, over all rows, instead.")
     ] = False,
     rows: Annotated[int, typer.Option(min=1, help="How many rows of the table, from its beginning.")] = 10,
     top: Annotated[
-        int, typer.Option(min=0, help="How many features of each row, the largest effects first; 0 for all.")
+        int, typer.Option(min=0, help="How many columns of each row, the largest effects first; 0 for all.")
     ] = 0,
     output: Annotated[
         Path | None,
@@ -43,9 +43,9 @@ def explain(
     n_jobs: options.Jobs = -1,
     form: options.Format = None,
 ) -> None:
-    """Say for each row what its features do to the prediction.
+    """Say for each row what its columns do to the prediction.
 
-    An effect is how far a feature's value moves the mean, compared with its other values among the rows that
+    An effect is how far a column's value moves the mean, compared with its other values among the rows that
     were learnt: through the values that enter the network, and through the gates that choose its weights.
     A terminal gets tables to read, a pipe or a file gets CSV.
 
@@ -61,26 +61,28 @@ def explain(
     from ggln.tables.inspect import first_rows
     from ggln.tables.read import open_table
 
-    loaded = options.load_model(model)
-    loaded.regressor.n_jobs = n_jobs
-    encoded = first_rows(loaded, open_table(table, form), rows, targets=False)
-    if not contributions and loaded.typical is None and len(encoded.rows) < 2:
-        raise ValueError(
-            f"{model} is the model of a stream and keeps no other values to compare with: explain several "
-            "rows at once with --rows, or use --contributions"
-        )
+    stored = options.read_model(model)
+    with open_table(table, form) as opened:
+        encoded = first_rows(stored.schema, opened, rows, targets=False)
+    loaded = stored.restore()
+    loaded.regressor_.n_jobs = n_jobs
+    if not contributions:
+        options.check_comparable(loaded, len(encoded.rows))
     if importance:
         head, lines = _importance(loaded, encoded)
     elif contributions:
         head, lines = _contributions(loaded, encoded)
     else:
-        head, lines = _effects(loaded, encoded)
+        head, lines = _effects(loaded, encoded, opened.columns)
     _show(head, _largest(head, lines, top), output)
 
 
-def _effects(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
-    head = ("row", "target", "prediction", "feature", "value", "effect", "through_values", "through_gates")
-    found, predictions = model.effects_of(encoded.X), _predictions(model, encoded)
+def _effects(
+    model: "TableRegressor", encoded: "Encoded", columns: list[str]
+) -> tuple[tuple[str, ...], Lines]:
+    """columns: of the table, whose cells are shown as they stand there."""
+    head = ("row", "target", "prediction", "column", "value", "effect", "through_values", "through_gates")
+    found, predictions = model.effects_of_features(encoded.X), _predictions(model, encoded)
     parts = [_outputs(part, model) for part in found[1:]]
     lines = [
         (
@@ -88,7 +90,7 @@ def _effects(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ..
             target,
             predictions[i][k],
             name,
-            f"{encoded.X[i, j]:.6g}",
+            encoded.rows[i][columns.index(name)],
             *(f"{p[i, j, k]:.6g}" for p in parts),
         )
         for i, number in enumerate(encoded.numbers)
@@ -101,11 +103,8 @@ def _effects(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ..
 def _contributions(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
     import numpy as np
 
-    from ggln.tables.model import unnamed_rows
-
     head = ("row", "target", "prediction", "input", "contribution", "precision")
-    with unnamed_rows():
-        found = model.regressor.explain(encoded.X)
+    found = model.explain_features(encoded.X)
     mean, precision = _outputs(found.mean, model), _outputs(found.precision, model)
     predictions, start = _predictions(model, encoded), np.atleast_1d(found.intercept)
     lines: Lines = []
@@ -121,11 +120,8 @@ def _contributions(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[s
 
 
 def _importance(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
-    from ggln.tables.model import unnamed_rows
-
-    head = ("target", "feature", "effect", "through_values", "through_gates")
-    with unnamed_rows():
-        found = model.regressor.importance(encoded.X, model.typical)
+    head = ("target", "column", "effect", "through_values", "through_gates")
+    found = model.importance_of_features(encoded.X)
     parts = [_outputs(part[None], model)[0] for part in (found.total, found.values, found.gates)]
     lines = []
     for k, target in enumerate(model.targets):
@@ -142,7 +138,7 @@ def _outputs(values: Any, model: "TableRegressor") -> Any:
 def _predictions(model: "TableRegressor", encoded: "Encoded") -> list[list[str]]:
     from ggln.tables.online import Worker
 
-    with Worker(model.regressor, model.regressor.n_jobs) as worker:
+    with Worker(model.regressor_, model.regressor_.n_jobs) as worker:
         return [[f"{value:.9g}" for value in row] for row in worker.moments(encoded.X).mean]
 
 
@@ -191,7 +187,7 @@ def _tables(head: tuple[str, ...], lines: Lines) -> None:
         table = Table(title=title, title_justify="left")
         for name in head[len(titles) :]:
             table.add_column(
-                name.replace("_", " "), justify="left" if name in ("feature", "input") else "right"
+                name.replace("_", " "), justify="left" if name in ("column", "input") else "right"
             )
         for line in group:
             table.add_row(*line[len(titles) :])

@@ -7,7 +7,7 @@ import typer
 
 from ggln import __version__
 from ggln.cli import options
-from ggln.cli.show import new_console, print_table
+from ggln.cli.show import counted, new_console, print_table
 
 if TYPE_CHECKING:
     from ggln.cli.progress import Terminal
@@ -60,13 +60,12 @@ def fit(
     """
     options.check_writable(output, "model")
     options.check_jobs(n_jobs)
-    from ggln.cli.progress import Terminal
-    from ggln.tables.checkpoint import Checkpoint
-    from ggln.tables.train import Input, Plan, Training
+    targets = options.required(target)
+    from ggln.tables.plan import Input, Plan
 
     source = Input(table, form)
     plan = Plan(
-        targets=options.required(target),
+        targets=targets,
         drop=options.names(drop),
         categories=options.names(category),
         settings=options.settings(setting),
@@ -75,6 +74,11 @@ def fit(
         seed=seed,
         on_error=on_error,
     )
+    source.check(plan)
+    from ggln.cli.progress import Terminal
+    from ggln.tables.checkpoint import Checkpoint
+    from ggln.tables.train import Training
+
     kept = None
     if checkpoint is not None:
         identity = {**source.identity(plan), "version of ggln": __version__}
@@ -93,15 +97,15 @@ def fit(
 
 def _say(training: "Training", watch: "Terminal") -> None:
     """Say how much was learnt and what was not."""
-    regressor, schema = training.model.regressor, training.model.schema
+    regressor, schema = training.model.regressor_, training.model.schema_
     watch.say(
-        f"Learnt {regressor.learner_.rows:,} rows: {', '.join(schema.targets)} from {len(schema.columns)} "
-        f"columns, which are {regressor.n_features_in_} features"
+        f"Learnt {counted(regressor.learner_.rows, 'row')}: {', '.join(schema.targets)} from "
+        f"{counted(len(schema.columns), 'column')}, as {counted(regressor.n_features_in_, 'feature')}"
     )
     if training.unlabelled:
-        watch.say(f"{training.unlabelled:,} rows without a target were left out")
+        watch.say(f"Left out {counted(training.unlabelled, 'row')} without a target")
     if training.unreadable:
-        watch.say(f"{training.unreadable:,} rows that cannot be read were left out")
+        watch.say(f"Left out {counted(training.unreadable, 'row')} that cannot be read")
 
 
 def _score(training: "Training", n_jobs: int) -> None:
@@ -112,7 +116,7 @@ def _score(training: "Training", n_jobs: int) -> None:
     X, Y = training.held_out_rows()
     if not len(X):
         raise ValueError("no row was held out to compute scores with: the table is too short for --validate")
-    with Worker(training.model.regressor, n_jobs) as worker:
+    with Worker(training.model.regressor_, n_jobs) as worker:
         distribution = worker.distribution(X)
     targets = training.model.targets
     if len(targets) == 1:
@@ -125,5 +129,5 @@ def _score(training: "Training", n_jobs: int) -> None:
     columns = {"rmse": ".4g", "nll": ".4f", "crps": ".4g"}
     columns |= {f"coverage_{level}": ".1%" for level in (50, 90, 95)}
     titles = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS"}
-    titles |= {f"coverage_{level}": f"{level} % interval covers" for level in (50, 90, 95)}
-    print_table(new_console(), f"{len(X):,} rows that were held out", columns, found, titles)
+    titles |= {f"coverage_{level}": f"inside {level} %" for level in (50, 90, 95)}
+    print_table(new_console(), f"{counted(len(X), 'row')} held out", columns, found, titles)

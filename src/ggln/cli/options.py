@@ -3,12 +3,14 @@
 import ast
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
 if TYPE_CHECKING:
+    from ggln.persistence import Arrays
     from ggln.tables.model import TableRegressor
+    from ggln.tables.schema import Schema
 
 Form = Literal["csv", "tsv", "jsonl", "parquet"]
 TextForm = Literal["csv", "tsv", "jsonl"]
@@ -80,6 +82,8 @@ def levels(given: str) -> list[float]:
 
 def settings(given: list[str] | None) -> dict[str, Any]:
     """Return arguments of `GGLNRegressor` from texts such as n_estimators=5."""
+    if not given:
+        return {}
     from ggln.estimators import GGLNRegressor
     from ggln.tables.read import suggestion
 
@@ -87,7 +91,7 @@ def settings(given: list[str] | None) -> dict[str, Any]:
         name for name in GGLNRegressor().get_params() if name not in ("random_state", "n_jobs", "verbose")
     ]
     found: dict[str, Any] = {}
-    for text in given or []:
+    for text in given:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"--set needs NAME=VALUE, such as n_estimators=5, got {text!r}")
@@ -137,15 +141,52 @@ def check_folder(path: Path) -> None:
         raise PermissionError(f"the folder {path} cannot be written to: name another one for the results")
 
 
-def load_model(path: Path) -> "TableRegressor":
-    """Return the model of a file, which has to know its table."""
-    import ggln
-    from ggln.tables.model import TableRegressor
+class StoredModel(NamedTuple):
+    """A model in its file: its columns are known before the networks, and all they need, are imported."""
 
-    model = ggln.load(path)
-    if not isinstance(model, TableRegressor):
+    path: Path
+    header: dict[str, Any]
+    arrays: "Arrays"
+
+    @property
+    def schema(self) -> "Schema":
+        """The columns of its table."""
+        from ggln.tables.schema import Schema
+
+        return Schema.from_json(self.header["table"])
+
+    def restore(self) -> "TableRegressor":
+        """Return the model itself."""
+        from ggln.tables.model import TableRegressor
+
+        return TableRegressor._from_state(self.header, self.arrays)
+
+
+def read_model(path: Path) -> StoredModel:
+    """Return the model of a file, which has to know its table."""
+    from ggln import persistence
+    from ggln.tables.read import EXTENSIONS
+
+    try:
+        header, arrays = persistence.read(path)
+    except ValueError as error:
+        if path.suffix.lower() in EXTENSIONS:
+            raise ValueError(
+                f"{path} is not a ggln model file: the model comes first, then the table"
+            ) from error
+        raise
+    if header.get("estimator") != "TableRegressor":
         raise ValueError(
-            f"{path} holds a {type(model).__name__} that was saved in Python and knows no table: use it "
+            f"{path} holds a {header.get('estimator')} that was saved in Python and knows no table: use it "
             "there, or make a model with `ggln fit`"
         )
-    return model
+    return StoredModel(path, header, arrays)
+
+
+def check_comparable(model: "TableRegressor", rows: int) -> None:
+    """Refuse effects where there are no other values to compare with."""
+    if model.typical_ is None and rows < 2:
+        raise ValueError(
+            "the model learnt from a stream and keeps no other values to compare with: take several rows at "
+            "once with --rows, or look at contributions"
+        )

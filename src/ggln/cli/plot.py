@@ -10,8 +10,9 @@ from ggln.cli import options
 from ggln.cli.show import new_console, save
 
 if TYPE_CHECKING:
+    from ggln.tables.inspect import Along
     from ggln.tables.model import TableRegressor
-    from ggln.tables.schema import Encoded
+    from ggln.tables.schema import Encoded, Schema
 
 app = typer.Typer()
 Kind = Literal[
@@ -27,6 +28,14 @@ Kind = Literal[
     "importance",
     "prequential",
 ]
+
+
+class Request(NamedTuple):
+    """What a picture is to be of."""
+
+    output: int
+    columns: list[str]  # the columns asked for
+    header: list[str]  # all columns of the table
 
 
 class Picture(NamedTuple):
@@ -85,48 +94,34 @@ def plot(
     place = output or Path(f"{kind}.png")
     options.check_picture(place)
     from ggln.tables.inspect import first_rows
-    from ggln.tables.model import unnamed_rows
     from ggln.tables.read import open_table, suggestion
 
-    loaded = options.load_model(model)
-    loaded.regressor.n_jobs = n_jobs
-    if target is not None and target not in loaded.targets:
-        raise ValueError(f"{model} has no target {target!r}{suggestion(target, loaded.targets)}")
-    number = 0 if target is None else loaded.targets.index(target)
-    picture = _pictures()[kind]
-    along = [_feature(loaded, name) for name in feature or []]
-    encoded = first_rows(loaded, open_table(table, form), rows or picture.rows, picture.targets)
+    stored = options.read_model(model)
+    targets = stored.schema.targets
+    if target is not None and target not in targets:
+        raise ValueError(f"{model} has no target {target!r}{suggestion(target, targets)}")
+    number = 0 if target is None else targets.index(target)
+    columns = [_column(stored.schema, name, kind) for name in feature or []]
+    with open_table(table, form) as opened:
+        picture = PICTURES[kind]
+        encoded = first_rows(stored.schema, opened, rows or picture.rows, picture.targets)
+    from ggln.tables.model import unnamed_rows
+
+    loaded = stored.restore()
+    loaded.regressor_.n_jobs = n_jobs
     with unnamed_rows():
-        display = picture.draw(loaded, encoded, number, along)
+        display = picture.draw(loaded, encoded, Request(number, columns, opened.columns))
     save(new_console(), display.figure_, place)
 
 
-def _feature(model: "TableRegressor", name: str) -> int:
-    """Return the number of a feature, given by its own name or by that of its column."""
+def _column(schema: "Schema", name: str, kind: Kind) -> str:
+    """Return the name of a column, or of one of its features where the picture is about features."""
     from ggln.tables.read import suggestion
 
-    features, owners = model.schema.features(), model.schema.owners()
-    if name in features:
-        return features.index(name)
-    if name in owners:
-        return owners.index(name)
-    raise ValueError(f"the model has no feature {name!r}{suggestion(name, [*dict.fromkeys(owners)])}")
-
-
-def _pictures() -> dict[str, Picture]:
-    return {
-        "calibration": Picture(_calibration("coverage"), 2000, True),
-        "quantiles": Picture(_calibration("quantiles"), 2000, True),
-        "pit": Picture(_calibration("pit"), 2000, True),
-        "intervals": Picture(_intervals, 150, True),
-        "band": Picture(_band, 1000, True),
-        "neurons": Picture(_neurons, 500, True),
-        "gating": Picture(_gating, 500, False),
-        "effects": Picture(_effects, 1, False),
-        "contributions": Picture(_contributions, 1, False),
-        "importance": Picture(_effects, 50, False),
-        "prequential": Picture(_prequential, 5000, True),
-    }
+    known = list(schema.groups())
+    if name in known or (kind == "gating" and name in schema.features()):
+        return name
+    raise ValueError(f"the model has no column {name!r}{suggestion(name, known)}")
 
 
 def _targets(encoded: "Encoded") -> Any:
@@ -134,12 +129,12 @@ def _targets(encoded: "Encoded") -> Any:
 
 
 def _calibration(kind: Any) -> Callable[..., Any]:
-    def draw(model: "TableRegressor", encoded: "Encoded", output: int, _: list[int]) -> Any:
+    def draw(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
         from ggln.plots import CalibrationDisplay
         from ggln.plots.display import one_output, predictive
 
-        distribution = one_output(predictive(model.regressor, encoded.X), output)
-        return CalibrationDisplay.from_predictions(encoded.Y[:, output], distribution, kind=kind)
+        distribution = one_output(predictive(model.regressor_, encoded.X), asked.output)
+        return CalibrationDisplay.from_predictions(encoded.Y[:, asked.output], distribution, kind=kind)
 
     return draw
 
@@ -152,67 +147,135 @@ def _typical_row(X: Any) -> Any:
     return X[np.argmin((distances**2).sum(axis=1))]
 
 
-def _intervals(model: "TableRegressor", encoded: "Encoded", output: int, _: list[int]) -> Any:
+def _intervals(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import IntervalsDisplay
 
-    display = IntervalsDisplay.from_estimator(model.regressor, encoded.X, _targets(encoded), output=output)
-    display.ax_.set_ylabel(model.targets[output])
-    return display
-
-
-def _band(model: "TableRegressor", encoded: "Encoded", output: int, along: list[int]) -> Any:
-    from ggln.plots import BandDisplay
-
-    feature = along[0] if along else 0
-    at = _typical_row(encoded.X)
-    display = BandDisplay.from_estimator(
-        model.regressor, encoded.X, _targets(encoded), feature=feature, output=output, at=at
+    display = IntervalsDisplay.from_estimator(
+        model.regressor_, encoded.X, _targets(encoded), output=asked.output
     )
-    display.ax_.set(xlabel=model.schema.features()[feature], ylabel=model.targets[output])
-    display.ax_.legend(loc="best", frameon=False, fontsize="small")
+    display.ax_.set_ylabel(model.targets[asked.output])
     return display
 
 
-def _neurons(model: "TableRegressor", encoded: "Encoded", output: int, along: list[int]) -> Any:
-    from ggln.plots import NeuronsDisplay
+def _along(model: "TableRegressor", encoded: "Encoded", columns: list[str], numbers: bool) -> "Along":
+    """Return rows along the column asked for, or along the first; with `numbers`, of those with an order."""
+    from ggln.tables.columns import Boolean, Category
+    from ggln.tables.inspect import along
 
-    feature = along[0] if along else 0
-    at = _typical_row(encoded.X)
+    unordered = [column.name for column in model.schema_.columns if isinstance(column, Boolean | Category)]
+    known = [name for name in model.schema_.groups() if not (numbers and name in unordered)]
+    if columns and columns[0] not in known:
+        raise ValueError(
+            f"{columns[0]!r} has no order to draw neurons along: name a column of numbers or dates"
+        )
+    if not known:
+        raise ValueError("neurons are drawn along a column of numbers or dates, and the model has none")
+    name = columns[0] if columns else known[0]
+    return along(model.schema_, name, encoded.X, _typical_row(encoded.X))
+
+
+def _band(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+    from ggln.plots import BandDisplay
+    from ggln.plots.display import one_output, predictive, show_dates
+
+    path = _along(model, encoded, asked.columns, numbers=False)
+    display = BandDisplay.from_predictions(
+        path.x,
+        one_output(predictive(model.regressor_, path.rows), asked.output),
+        samples=(path.samples, encoded.Y[:, asked.output]),
+        x_name=path.name,
+        y_name=model.targets[asked.output],
+    )
+    if path.date:
+        show_dates(display.ax_.xaxis)
+    return display
+
+
+def _neurons(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+    from ggln.plots import NeuronsDisplay
+    from ggln.plots.display import show_dates
+
+    path = _along(model, encoded, asked.columns, numbers=True)
     display = NeuronsDisplay.from_estimator(
-        model.regressor, encoded.X, _targets(encoded), feature=feature, output=output, at=at
+        model.regressor_,
+        encoded.X,
+        _targets(encoded),
+        feature=model.schema_.owners().index(path.name),
+        output=asked.output,
+        grid=path.rows,
     )
     for axes in display.figure_.axes:
-        axes.set_xlabel(model.schema.features()[feature])
-    display.figure_.axes[0].set_ylabel(model.targets[output])
+        axes.set_xlabel(path.name)
+        if path.date:
+            show_dates(axes.xaxis)
+    display.figure_.axes[0].set_ylabel(model.targets[asked.output])
     return display
 
 
-def _gating(model: "TableRegressor", encoded: "Encoded", _: int, along: list[int]) -> Any:
+def _gating(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import GatingDisplay
+    from ggln.plots.display import show_dates
+    from ggln.tables.columns import Date
 
-    names = model.schema.features()
+    names, owners = model.schema_.features(), model.schema_.owners()
     if len(names) < 2:
         raise ValueError("regions of gates need two features, and the model has one")
-    first, second = (along + [i for i in range(len(names)) if i not in along])[:2]
+    chosen = [names.index(name) if name in names else owners.index(name) for name in asked.columns]
+    kinds = ["number", "date", "boolean", "category"]  # what makes the clearest picture, by default
+    ordered = sorted(model.schema_.columns, key=lambda column: kinds.index(column.kind))
+    others = [owners.index(column.name) for column in ordered] + list(range(len(names)))
+    first, second = list(dict.fromkeys(chosen + others))[:2]
     at = _typical_row(encoded.X)
-    display = GatingDisplay.from_estimator(model.regressor, encoded.X, features=(first, second), at=at)
+    display = GatingDisplay.from_estimator(model.regressor_, encoded.X, features=(first, second), at=at)
     display.ax_.set(xlabel=names[first], ylabel=names[second])
+    dates = [column.name for column in model.schema_.columns if isinstance(column, Date)]
+    for axis, place in ((display.ax_.xaxis, first), (display.ax_.yaxis, second)):
+        if names[place] in dates:
+            show_dates(axis)
     return display
 
 
-def _effects(model: "TableRegressor", encoded: "Encoded", output: int, _: list[int]) -> Any:
+def _effects(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import EffectsDisplay
 
-    return EffectsDisplay.from_estimator(model.regressor, encoded.X, model.typical, output=output)
+    options.check_comparable(model, len(encoded.rows))
+    found = model.effects_of_features(encoded.X)
+    cells = [encoded.rows[0][asked.header.index(name)] for name in found.names]
+    found = found._replace(
+        names=[f"{name} = {cell or '?'}" for name, cell in zip(found.names, cells, strict=True)]
+    )
+    return EffectsDisplay.from_predictions(found, output=asked.output)
 
 
-def _contributions(model: "TableRegressor", encoded: "Encoded", output: int, _: list[int]) -> Any:
+def _importance(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+    from ggln.plots import EffectsDisplay
+
+    options.check_comparable(model, len(encoded.rows))
+    return EffectsDisplay.from_predictions(model.importance_of_features(encoded.X), output=asked.output)
+
+
+def _contributions(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
     from ggln.plots import ContributionsDisplay
 
-    return ContributionsDisplay.from_estimator(model.regressor, encoded.X, output=output)
+    return ContributionsDisplay.from_predictions(model.explain_features(encoded.X), output=asked.output)
 
 
 def _prequential(model: "TableRegressor", encoded: "Encoded", *_: Any) -> Any:
     from ggln.plots import PrequentialDisplay
 
-    return PrequentialDisplay.from_estimator(model.regressor, encoded.X, _targets(encoded))
+    return PrequentialDisplay.from_estimator(model.regressor_, encoded.X, _targets(encoded))
+
+
+PICTURES = {
+    "calibration": Picture(_calibration("coverage"), 2000, True),
+    "quantiles": Picture(_calibration("quantiles"), 2000, True),
+    "pit": Picture(_calibration("pit"), 2000, True),
+    "intervals": Picture(_intervals, 150, True),
+    "band": Picture(_band, 1000, True),
+    "neurons": Picture(_neurons, 500, True),
+    "gating": Picture(_gating, 500, False),
+    "effects": Picture(_effects, 1, False),
+    "contributions": Picture(_contributions, 1, False),
+    "importance": Picture(_importance, 50, False),
+    "prequential": Picture(_prequential, 5000, True),
+}

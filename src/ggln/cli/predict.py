@@ -7,8 +7,11 @@ from typing import Annotated
 import typer
 
 from ggln.cli import options
+from ggln.cli.show import counted
 
 app = typer.Typer()
+MOST_REMARKS = 3
+"""Columns that are named for rows beyond what was learnt."""
 
 Quantiles = Annotated[
     str, typer.Option(help="Quantiles to add, such as 0.05,0.5,0.95.", show_default=False, metavar="LEVELS")
@@ -51,20 +54,30 @@ def predict(
     levels = options.levels(quantiles)
     if output is not None:
         options.check_writable(output, "predictions")
-    from ggln.cli.progress import Terminal
-    from ggln.tables.predict import predict_table
     from ggln.tables.read import Bad, open_table
+    from ggln.tables.write import check_output, prediction_names
 
-    watch = Terminal()
-
-    def report(unreadable: Sequence[Bad]) -> None:
-        for bad in unreadable:
-            if on_error == "stop":
-                raise ValueError(f"{table}, {bad}: correct it, or leave out such rows with --on-error skip")
-            watch.say(f"{bad}: left out")
-
-    loaded = options.load_model(model)
+    stored = options.read_model(model)
     with open_table(table, form) as opened:
-        count = predict_table(loaded, opened, output, output_format, levels, report, n_jobs)
+        stored.schema.bind(opened, targets=False)
+        added = prediction_names(stored.schema.targets, levels)
+        check_output(output, output_format, [*opened.columns, *added])
+        from ggln.cli.progress import Terminal
+        from ggln.tables.plan import unreadable
+        from ggln.tables.predict import predict_table
+
+        watch = Terminal()
+
+        def report(rows: Sequence[Bad]) -> None:
+            for bad in rows:
+                if on_error == "stop":
+                    raise unreadable(opened.name, bad)
+                watch.say(f"{bad}: left out")
+
+        model_itself = stored.restore()
+        count, beyond = predict_table(model_itself, opened, output, output_format, levels, report, n_jobs)
+    for name, rows in beyond.most_common(MOST_REMARKS):
+        known = f"what was learnt of {name!r} ({stored.schema.range_of(name)})"
+        watch.say(f"{counted(rows, 'row')} beyond {known}: intervals do not widen there")
     if output is not None:
-        watch.say(f"{count:,} predictions are in {output}")
+        watch.say(f"Wrote {counted(count, 'prediction')} to {output}")

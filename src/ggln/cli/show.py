@@ -16,6 +16,15 @@ def new_console() -> "Console":
     return Console()
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "row"), counted(1000, "row")
+    ('1 row', '1,000 rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def print_table(
     console: "Console", title: str, columns: dict[str, str], rows: dict[str, Any], names: dict[str, str]
 ) -> None:

@@ -13,18 +13,22 @@ import typer
 
 from ggln.cli import options
 from ggln.cli.predict import Quantiles
+from ggln.cli.show import counted
 
 if TYPE_CHECKING:
     from ggln.tables import read
-    from ggln.tables.model import TableRegressor
     from ggln.tables.stream import Stream
 
 app = typer.Typer()
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STANDARD_OUTPUT = 1
 
 
 class Waiting:
-    """Waits for input, unless a signal says that it is over; meanwhile keeps the model in its file."""
+    """Waits for input, until a signal says that it is over, or nobody reads the answers any more.
+
+    Meanwhile it keeps the model in its file.
+    """
 
     def __init__(self, every: float) -> None:
         self.every, self.stopped, self.saved = every, False, time.monotonic()
@@ -49,12 +53,25 @@ class Waiting:
 
     def __call__(self, descriptor: int) -> bool:
         """Wait for bytes to read; return False once it is over."""
+        watched = select.poll()
+        for number, events in ((descriptor, select.POLLIN), (self.wake, select.POLLIN), (STANDARD_OUTPUT, 0)):
+            watched.register(number, events)  # of the output errors are reported, asked for or not
         while not self.stopped:
             self.keep()
-            ready, _, _ = select.select([descriptor, self.wake], [], [], self.every)
+            ready = dict(watched.poll(1000 * self.every))
+            self.require_reader(ready.get(STANDARD_OUTPUT, 0))
             if descriptor in ready and not self.stopped:
                 return True
         return False
+
+    def require_reader(self, events: int | None = None) -> None:
+        """Raise BrokenPipeError if nobody reads the answers any more: further rows are not to be learnt."""
+        if events is None:
+            output = select.poll()
+            output.register(STANDARD_OUTPUT, 0)
+            events = dict(output.poll(0)).get(STANDARD_OUTPUT, 0)
+        if events & select.POLLERR:
+            raise BrokenPipeError
 
     def keep(self) -> None:
         """Save the model if it is time to."""
@@ -111,54 +128,62 @@ def stream(
     levels = options.levels(quantiles)
     if model is not None:
         options.check_writable(model, "model")
-    known = options.load_model(model) if model is not None and model.exists() else None
-    targets = options.names(target) if known else options.required(target)
-    if known and targets and targets != known.targets:
-        raise ValueError(f"{model} predicts {', '.join(known.targets)}, not {', '.join(targets)}")
-    if known and (drop or category or setting):
+    stored = options.read_model(model) if model is not None and model.exists() else None
+    targets = options.names(target) if stored else options.required(target)
+    if stored and targets and targets != stored.schema.targets:
+        raise ValueError(f"{model} predicts {', '.join(stored.schema.targets)}, not {', '.join(targets)}")
+    if stored and (drop or category or setting):
         raise ValueError(
             f"{model} is gone on with as it is: --drop, --category and --set are for a new model"
         )
-    settings = {} if known else options.settings(setting)
-    from ggln.cli.progress import Terminal
-    from ggln.tables import predict, read
-    from ggln.tables import stream as online
-    from ggln.tables.write import open_writer
+    dropped, categories = options.names(drop), options.names(category)
+    from ggln.tables.schema import feature_columns
+    from ggln.tables.write import check_output, open_writer, prediction_names
 
-    watch, waiting = Terminal(), Waiting(save_every)
-
-    def report(bad: read.Bad) -> None:
-        if on_error == "stop":
-            raise ValueError(
-                f"standard input, {bad}: correct it, or leave out such rows with --on-error skip"
-            )
-        watch.say(f"{bad}: left out")
-
-    def begin(table: read.Table, first: read.Chunk) -> "TableRegressor":
-        for name in targets:  # an error of the command, whatever the rows are like
-            table.require(name, "target column")
-        row = first.rows[0]
-        return online.begin(table, row, targets, options.names(drop), options.names(category), settings, seed)
-
+    waiting = Waiting(save_every)
     with waiting.signals():
         table = open_unless_stopped(form, waiting)
+        if stored:
+            stored.schema.bind(table, targets=True)
+        else:  # an error of the command, whatever the rows are like
+            feature_columns(table, targets, dropped, categories)
+        header = [*table.columns, *prediction_names(stored.schema.targets if stored else targets, levels)]
+        check_output(None, output_format, header)
+        settings = options.settings(setting)
+        from ggln.cli.progress import Terminal
+        from ggln.tables import read
+        from ggln.tables import stream as online
+        from ggln.tables.plan import unreadable
+
+        watch = Terminal()
+
+        def report(bad: read.Bad) -> None:
+            if on_error == "stop":
+                raise unreadable("standard input", bad)
+            watch.say(f"{bad}: left out")
+
         first = first_rows(table, report)
         if not first.rows:
             raise ValueError(f"{table.name} has no rows") if not waiting.stopped else typer.Exit
-        known = known or begin(table, first)
-        added = predict.prediction_names(known.targets, levels)
-        with open_writer(None, output_format, [*table.columns, *added], []) as writer:
+        known = (
+            stored.restore()
+            if stored
+            else online.begin(table, first.rows[0], targets, dropped, categories, settings, seed)
+        )
+        with open_writer(None, output_format, header, []) as writer:
             running = online.Stream(known, table, writer, levels, report, n_jobs)
             waiting.save = lambda: keep(running, model)
             try:
                 running.take(first)
                 for chunk in table.chunks(online.LONGEST, wait=False):
+                    waiting.require_reader()
                     running.take(chunk)
                     waiting.keep()
             finally:
                 keep(running, model)
                 place = f"; the model is in {model}" if model is not None else ""
-                watch.say(f"Predicted {running.predicted:,} rows and learnt {running.learnt:,}{place}")
+                learnt = f"learnt {running.learnt:,}{place}"
+                watch.say(f"Predicted {counted(running.predicted, 'row')} and {learnt}")
 
 
 def open_unless_stopped(form: "read.Format | None", waiting: Waiting) -> "read.Table":

@@ -159,6 +159,14 @@ class Recursions:
         """Leave out compiled functions, which can be made anew."""
         return {**vars(self), "_row_kernels": Specialized()}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to."""
+        vars(self).update(state)
+        self.regressions = [
+            Regression(*(np.require(array, requirements="W") for array in regression))
+            for regression in self.regressions
+        ]
+
     def state(self) -> dict[str, FloatArray]:
         """Return what was learnt, by name; the hinges are drawn again."""
         return {

@@ -300,7 +300,11 @@ class DenoisingDensity(Manners, BaseEstimator):
         return total / (draws * len(self.denoisers_.networks))
 
     def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002
-        """Return minus the mean anomaly score: larger is better, for scikit-learn's searches."""
+        """Return minus the mean anomaly score: larger is better, for scikit-learn's searches.
+
+        An anomaly score is in units of the noise, so that models of different `noise` cannot be compared by
+        it. The gradient of the log-density is `score_function`.
+        """
         return -float(np.mean(self.anomaly_score(X)))
 
     # Sampling ------------------------------------------------------------------------------------------

@@ -16,11 +16,10 @@ from ggln.estimators import GGLNRegressor
 from ggln.experiments.record import Results, machine
 from ggln.tables.columns import Column, Number
 from ggln.tables.model import TableRegressor
-from ggln.tables.predict import prediction_names
 from ggln.tables.read import Source, separated
 from ggln.tables.schema import Schema
 from ggln.tables.stream import LONGEST, Stream
-from ggln.tables.write import Separated
+from ggln.tables.write import Separated, prediction_names
 
 FloatArray = NDArray[np.float64]
 
@@ -73,7 +72,7 @@ def _stream(regressor: GGLNRegressor, text: bytes, n_jobs: int | None) -> None:
     """Do what `ggln stream` does with a table: read, predict, learn and write every row."""
     table = separated("memory", Source(io.BytesIO(text)), "csv")
     columns: list[Column] = [Number(name) for name in table.columns[:-1]]
-    model = TableRegressor(regressor, Schema(columns, ["y"]))
+    model = TableRegressor.of(regressor, Schema(columns, ["y"]))
     writer = Separated(io.StringIO(), [*table.columns, *prediction_names(["y"], [])], ",")
     stream = Stream(model, table, writer, [], lambda _: None, n_jobs)
     for chunk in table.chunks(LONGEST, wait=False):

@@ -6,6 +6,7 @@ back to the base gives the factor with which each base input enters the predicte
 what the inputs contribute adds up to the prediction.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,21 @@ class Explanation(NamedTuple):
         """What the contributions add up to: the predicted mean, (n,) or (n, outputs)."""
         total: FloatArray = self.intercept + self.mean.sum(axis=1)
         return total
+
+    def together(self, groups: Mapping[str, Sequence[str]]) -> "Explanation":
+        """Return the same with what the inputs of a group contribute added up under the group's name.
+
+        groups: names of inputs by the name of their group; inputs in none of them stay alone.
+        """
+        group_of = {name: group for group, names in groups.items() for name in names}
+        owners = [group_of.get(name, name) for name in self.names]
+        names = list(dict.fromkeys(owners))
+        members = [[i for i, owner in enumerate(owners) if owner == name] for name in names]
+        mean, precision = (
+            np.stack([part[:, some].sum(axis=1) for some in members], axis=1)
+            for part in (self.mean, self.precision)
+        )
+        return self._replace(names=names, mean=mean, precision=precision)
 
 
 def explain(learner: Learner, rows: FloatArray, base_names: list[str]) -> Explanation:

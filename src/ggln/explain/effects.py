@@ -6,6 +6,7 @@ held, and predictions are compared. The gates alone can be moved too, or the val
 both orders of moving the two splits the change into two parts that add up to it.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,9 @@ FloatArray = NDArray[np.float64]
 BLOCK = 4096
 """Rows that are predicted at once."""
 
+Groups = Sequence[list[int]]
+"""Features that belong together, such as the levels of a category, by their numbers."""
+
 
 class Effects(NamedTuple):
     """How far each feature's value moves the predicted mean from where its other values would have it.
@@ -25,7 +29,7 @@ class Effects(NamedTuple):
     ``total = values + gates``, in the target's units.
     """
 
-    names: list[str]
+    names: list[str]  #: of the features, or of their groups
     total: FloatArray  #: (n, features), or (n, features, outputs)
     values: FloatArray  #: through the base inputs, regressors among them
     gates: FloatArray  #: through the choice of weights
@@ -34,7 +38,7 @@ class Effects(NamedTuple):
 class Importance(NamedTuple):
     """Means over rows: of the size of effects, and of the size of contributions less their mean."""
 
-    names: list[str]  #: of the features
+    names: list[str]  #: of the features, or of their groups
     total: FloatArray  #: (features,), or (features, outputs)
     values: FloatArray
     gates: FloatArray
@@ -42,26 +46,38 @@ class Importance(NamedTuple):
     inputs: FloatArray  #: (inputs,), or (inputs, outputs)
 
 
-def reference_values(background: FloatArray, count: int) -> FloatArray:
-    """Return `count` values of each column [count, d], evenly spaced among the sorted ones; all if fewer."""
-    ordered = np.sort(background, axis=0)
-    if len(ordered) <= count:
-        return ordered
-    places = (np.arange(count) + 0.5) / count * len(ordered)
-    chosen: FloatArray = ordered[places.astype(int)]
+def singly(features: int) -> Groups:
+    """Return groups of one feature each."""
+    return [[feature] for feature in range(features)]
+
+
+def reference_values(background: FloatArray, count: int, groups: Groups | None = None) -> FloatArray:
+    """Return `count` values of each feature [count, d], evenly spaced among the sorted ones; all if fewer.
+
+    The features of a group are sorted by the first of them, then by the next, and keep together: the levels
+    of a category come as often as they occur, and never two at a time.
+    """
+    places = np.arange(len(background))
+    if len(background) > count:
+        places = ((np.arange(count) + 0.5) / count * len(background)).astype(int)
+    chosen = np.empty((places.size, background.shape[1]))
+    for group in groups or singly(background.shape[1]):
+        together = background[:, group]
+        chosen[:, group] = together[np.lexsort(together.T[::-1])[places]]
     return chosen
 
 
 def effects(
-    learner: Learner, rows: FloatArray, references: FloatArray, threads: Threads
+    learner: Learner, rows: FloatArray, references: FloatArray, groups: Groups, threads: Threads
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return total, values' and gates' effect [n, features, D] of each row's features.
+    """Return total, values' and gates' effect [n, groups, D] of each row's features.
 
     references: [Q, features], the other values; an effect is the mean of the differences to all of them.
+    The features of a group are moved together.
     """
-    outputs, features = learner.settings.outputs, rows.shape[1]
+    outputs = learner.settings.outputs
     scale = learner.targets.shift_and_scale()[1]
-    total, values, gates = np.zeros((3, rows.shape[0], features, outputs))
+    total, values, gates = np.zeros((3, rows.shape[0], len(groups), outputs))
     step = max(1, BLOCK // len(references))
 
     def mean(at: FloatArray, gated_by: FloatArray) -> FloatArray:
@@ -73,13 +89,13 @@ def effects(
         side = learner.side(block)
         here = np.repeat(side, len(references), axis=0)
         both = learner.ensemble.moments(side, threads)[0][:, None]
-        for feature in range(features):
+        for place, group in enumerate(groups):
             moved = np.repeat(block, len(references), axis=0)
-            moved[:, feature] = np.tile(references[:, feature], len(block))
+            moved[:, group] = np.tile(references[:, group], (len(block), 1))
             there = learner.side(moved)
             neither = mean(there, there)
             only_gates, only_values = mean(there, here), mean(here, there)  # what is still as it was
-            own = slice(start, start + step), feature
+            own = slice(start, start + step), place
             total[own] = (both - neither).mean(axis=1)
             values[own] = 0.5 * ((both - only_gates) + (only_values - neither)).mean(axis=1)
             gates[own] = 0.5 * ((both - only_values) + (only_gates - neither)).mean(axis=1)

@@ -1,5 +1,6 @@
 """The methods with which an estimator explains itself."""
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from ggln.explain.gates import ActiveGates, Neighbours, active_gates, neighbours
 from ggln.explain.slopes import slopes
 
 FloatArray = NDArray[np.float64]
+Groups = Mapping[str, Sequence[str]]
 
 
 class Explained(Protocol):
@@ -70,7 +72,11 @@ class ExplainMixin:
         return found[..., 0] if self.n_outputs_ == 1 else found
 
     def effects(
-        self: Explained, X: ArrayLike, background: ArrayLike | None = None, n_values: int = 20
+        self: Explained,
+        X: ArrayLike,
+        background: ArrayLike | None = None,
+        n_values: int = 20,
+        groups: Groups | None = None,
     ) -> Effects:
         """Return how far each feature's value moves the mean from where its other values would have it.
 
@@ -85,25 +91,39 @@ class ExplainMixin:
             Typical rows, of the training set for example; X itself if it is not given.
         n_values : int
             Of longer backgrounds, so many values of each feature, evenly spaced among the sorted ones.
+        groups : mapping from a name to a sequence of features, optional
+            Features that say one thing, such as the levels of a category: they are moved together, to values
+            that occur together, and have one effect under that name. Features in no group stay alone.
         """
         rows = self._check_rows(X)
-        references = _references(self, rows, background, n_values)
+        names, places = _grouped(self._feature_names(), groups or {})
+        _check_count("n_values", n_values)
+        if background is None and len(rows) == 1:
+            raise ValueError(
+                "a single row needs a background: rows with other values to move its features to"
+            )
+        typical = rows if background is None else self._check_rows(background)
+        references = reference_values(typical, n_values, places)
         with self._threads() as threads:
-            found = effects(self.learner_, rows, references, threads)
+            found = effects(self.learner_, rows, references, places, threads)
         if self.n_outputs_ == 1:
-            return Effects(self._feature_names(), *(part[..., 0] for part in found))
-        return Effects(self._feature_names(), *found)
+            return Effects(names, *(part[..., 0] for part in found))
+        return Effects(names, *found)
 
     def importance(
-        self: Any, X: ArrayLike, background: ArrayLike | None = None, n_values: int = 20
+        self: Any,
+        X: ArrayLike,
+        background: ArrayLike | None = None,
+        n_values: int = 20,
+        groups: Groups | None = None,
     ) -> Importance:
         """Return what matters over a data set: means of the size of effects and of contributions.
 
         Contributions are taken less their mean over X: what is the same for all rows tells none apart.
         Arguments as for `effects`, which takes (3 n_values features) predictions for each row.
         """
-        found: Effects = self.effects(X, background, n_values)
-        explanation: Explanation = self.explain(X)
+        found: Effects = self.effects(X, background, n_values, groups)
+        explanation: Explanation = self.explain(X).together(groups or {})
         varying = explanation.mean - explanation.mean.mean(axis=0)
         total, values, gates = (np.abs(part).mean(axis=0) for part in found[1:])
         inputs = np.abs(varying).mean(axis=0)
@@ -150,13 +170,16 @@ class ExplainMixin:
         return neighbours(self.learner_, known, rows, n_neighbors)
 
 
-def _references(
-    model: Explained, rows: FloatArray, background: ArrayLike | None, n_values: int
-) -> FloatArray:
-    _check_count("n_values", n_values)
-    if background is None and len(rows) == 1:
-        raise ValueError("a single row needs a background: rows with other values to move its features to")
-    return reference_values(rows if background is None else model._check_rows(background), n_values)
+def _grouped(features: list[str], groups: Groups) -> tuple[list[str], list[list[int]]]:
+    """Return the names of groups and single features, in the order of the features, and their places."""
+    owner = {name: group for group, names in groups.items() for name in names}
+    unknown = [name for name in owner if name not in features]
+    if unknown:
+        raise ValueError(f"groups name {unknown[0]!r}, which is not one of the features {features}")
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(features):
+        places.setdefault(owner.get(name, name), []).append(place)
+    return list(places), list(places.values())
 
 
 def _check_count(name: str, count: int) -> None:

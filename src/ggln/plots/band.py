@@ -29,7 +29,7 @@ class BandDisplay(Display):
 
     Parameters
     ----------
-    x : (n,), in ascending order
+    x : (n,), numbers in ascending order, or the names of categories
     mean : (n,)
     intervals : mapping from a level to its (lower, upper), (n,) each
     samples : (x, y), (m,) each, optional
@@ -69,20 +69,49 @@ class BandDisplay(Display):
     def plot(self, ax: Axes | None = None, *, color: str = BLUE, legend: bool = True) -> Self:
         """Draw the widest interval faintest, the mean on top."""
         ax = self._start(ax)
-        if self.samples is not None:
-            size = 3 if len(self.samples[0]) > 200 else 8
-            ax.scatter(*self.samples, s=size, color=GREY, alpha=0.4, linewidths=0, label="samples")
         levels = sorted(self.intervals, reverse=True)
-        for level in levels:
-            label, alpha = f"{100 * level:g} % predicted", 0.5 / (len(levels) + 1)
-            ax.fill_between(
-                self.x, *self.intervals[level], color=color, alpha=alpha, linewidth=0, label=label
-            )
-        ax.plot(self.x, self.mean, color=color, label="predicted mean")
+        (self._draw_categories if self.x.dtype.kind in "UO" else self._draw_curves)(ax, levels, color)
         ax.set(xlabel=self.x_name, ylabel=self.y_name)
         if legend:
             legend_above(ax, 4)
         return self
+
+    def _draw_curves(self, ax: Axes, levels: list[float], color: str) -> None:
+        if self.samples is not None:
+            self._draw_samples(ax, self.samples[0])
+        for level, alpha, inner in zip(levels, _shades(len(levels)), [*levels[1:], None], strict=True):
+            low, high = self.intervals[level]
+            style: Any = {"color": color, "alpha": alpha, "linewidth": 0}
+            if inner is None:
+                ax.fill_between(self.x, low, high, label=_label(level), **style)
+            else:  # only what is outside the next one: its shade is then the legend's
+                within = self.intervals[inner]
+                ax.fill_between(self.x, low, within[0], label=_label(level), **style)
+                ax.fill_between(self.x, within[1], high, **style)
+        ax.plot(self.x, self.mean, color=color, label="predicted mean")
+
+    def _draw_categories(self, ax: Axes, levels: list[float], color: str) -> None:
+        names = list(self.x)
+        places = np.arange(len(names))
+        if self.samples is not None:
+            known = {name: place for place, name in enumerate(names)}
+            given = np.array([known.get(name, np.nan) for name in self.samples[0]])
+            beside = np.random.default_rng(0).uniform(-0.35, -0.12, given.size)  # where none hides another
+            self._draw_samples(ax, given + beside)
+        for level, alpha in zip(levels, _shades(len(levels)), strict=True):
+            low, high = self.intervals[level]
+            width = 4.0 + 6.0 * levels.index(level)
+            ax.vlines(places, low, high, color=color, alpha=alpha, linewidth=width, label=_label(level))
+        ax.plot(places, self.mean, "o", color=color, markersize=3.5, label="predicted mean")
+        ax.set_xticks(places, [str(name) for name in names])
+        ax.set_xlim(-0.6, len(names) - 0.4)
+        if len(names) > 6:
+            ax.tick_params(axis="x", rotation=45)
+
+    def _draw_samples(self, ax: Axes, x: FloatArray) -> None:
+        assert self.samples is not None
+        size = 3 if len(x) > 200 else 8
+        ax.scatter(x, self.samples[1], s=size, color=GREY, alpha=0.4, linewidths=0, label="samples")
 
     @classmethod
     def from_estimator(
@@ -155,3 +184,12 @@ class BandDisplay(Display):
             y_name=y_name,
         )
         return display.plot(ax)
+
+
+def _shades(count: int) -> list[float]:
+    """Return opacities for intervals, the widest faintest."""
+    return [0.2 + 0.35 * i / max(count - 1, 1) for i in range(count)]
+
+
+def _label(level: float) -> str:
+    return f"{100 * level:g} % predicted"

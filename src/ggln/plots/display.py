@@ -7,6 +7,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
@@ -43,7 +45,15 @@ class Display:
 
 def legend_above(ax: Axes, columns: int) -> None:
     """Name what is drawn above the axes, where it hides nothing."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
+    compact: Any = {"fontsize": "small", "handlelength": 1.6, "columnspacing": 1.2, "markerscale": 2.0}
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, **compact)
+
+
+def show_dates(axis: Axis) -> None:
+    """Show days since 1970, which are matplotlib's dates, as dates."""
+    locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 def last_step(estimator: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -85,7 +86,8 @@ class GatingDisplay(Display):
             ax.set_title(f"{self.regions} regions")
         else:
             inside = ax.pcolormesh(self.x, self.y, self.inside, cmap="cividis")
-            self.figure_.colorbar(inside, ax=ax, shrink=0.85, label="half-spaces that hold the point")
+            bar = self.figure_.colorbar(inside, ax=ax, shrink=0.85, label="half-spaces that hold the point")
+            bar.locator = MaxNLocator(integer=True)
             ax.set_title(f"{len(self.contexts)} neurons: {self.regions} regions")
         self._lines(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])

@@ -120,6 +120,7 @@ class NeuronsDisplay:
         layers: Sequence[int] | None = None,
         grid_resolution: int = 200,
         at: Any = None,
+        grid: FloatArray | None = None,
         output: int = 0,
         ax: Sequence[Axes] | None = None,
     ) -> Self:
@@ -137,17 +138,19 @@ class NeuronsDisplay:
             Layers to show, the first being 0; by default the first, the middle and the last one.
         grid_resolution, at, output :
             As for `BandDisplay`.
+        grid : array of shape (points, features), optional
+            The rows to draw instead, where other features move with this one.
         ax : sequence of matplotlib axes, one for each layer, optional
         """
         model, rows = unwrap(estimator, X, "neurons")
         check_is_fitted(model)
         place = place_of(rows, feature)
-        x = span(column(rows, place), grid_resolution)
+        path = vary(rows, {place: span(column(rows, place), grid_resolution)}, at) if grid is None else grid
         count = len(model.learner_.settings.layer_sizes)
         shown = sorted({0, count // 2, count - 1}) if layers is None else layers
         for layer in shown:
             check_place("layers", layer, count)
-        found = _single(model.neurons(vary(rows, {place: x}, at)), output)
+        found = _single(model.neurons(path), output)
         best, scores, samples = None, None, None
         if y is not None:
             targets = one_target(y, output)
@@ -156,7 +159,7 @@ class NeuronsDisplay:
             losses = [tested[i].nll(targets) for i in shown]
             best, scores = [int(loss.argmin()) for loss in losses], [float(loss.min()) for loss in losses]
         display = cls(
-            x=x,
+            x=column(path, place),
             means=[found[i].mean for i in shown],
             stds=[np.sqrt(found[i].variance) for i in shown],
             titles=[f"layer {i + 1} of {count}" for i in shown],

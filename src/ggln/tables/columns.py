@@ -5,9 +5,11 @@ Features are a function of the rows so far, never of how they were cut into piec
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from copy import copy
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +23,23 @@ Reasons = dict[int, str]
 
 DAYS_OF = {"week": 7.0, "year": 365.2425}
 MISSING_LEVEL = "(missing)"
+FAR = 0.1
+"""Every so often a new value is a little above all old ones: that is nothing to speak of."""
 
 
 @dataclass
 class Number:
     """Numbers as they are. A missing one becomes `fill`, and if `indicator`, a second feature says so.
 
-    carry: `fill` follows the column: a missing value becomes the last one that was there.
+    carry: `fill` follows the column: a missing value becomes the last one that was there. range: the least
+    and the greatest value of the rows that were fitted, if they are known.
     """
 
     name: str
     fill: float = 0.0
     indicator: bool = False
     carry: bool = False
+    range: tuple[float, float] | None = None
 
     kind: ClassVar[str] = "number"
     what: ClassVar[str] = "a number"
@@ -43,6 +49,10 @@ class Number:
         """Return the value of a cell, or raise ValueError."""
         return cells.number(text)
 
+    def copy(self) -> Self:
+        """Return a column that may go on on its own."""
+        return copy(self)
+
     def features(self) -> list[str]:
         """Return the names of the features."""
         return [self.name, *([f"{self.name} is missing"] if self.indicator else [])]
@@ -50,8 +60,28 @@ class Number:
     def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:
         """Return the features [n, width] of some cells, and which of them cannot be read."""
         values, missing, bad = self.values(column)
-        parts = [values[:, None], *([missing[:, None]] if self.indicator else [])]
-        return np.hstack(parts), bad
+        return self.expand(values, missing), bad
+
+    def expand(self, values: FloatArray, missing: FloatArray) -> FloatArray:
+        """Return the features [n, width] of numbers [n], of which some stand for missing ones."""
+        return np.column_stack([values, missing] if self.indicator else [values])
+
+    def beyond(self, values: FloatArray) -> NDArray[np.bool_]:
+        """Return which numbers [n] lie far outside the range: further than `FAR` of its length."""
+        if self.range is None:
+            return np.zeros(values.shape, bool)
+        low, high = self.range
+        reach = FAR * (high - low)
+        return (values < low - reach) | (values > high + reach)
+
+    def shown_range(self) -> str:
+        """Return the range as text."""
+        return " to ".join(map(self.shown, self.range or ()))
+
+    @staticmethod
+    def shown(value: float) -> str:
+        """Return a value as it would stand in a cell."""
+        return f"{value:g}"
 
     def values(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
         """Return the cells' numbers [n], which of them were missing [n], and which cannot be read."""
@@ -116,6 +146,11 @@ class Date(Number):
         """Return the value of a cell, or raise ValueError."""
         return cells.days(text)
 
+    @staticmethod
+    def shown(value: float) -> str:
+        """Return a value as it would stand in a cell."""
+        return (cells.EPOCH + dt.timedelta(days=value)).date().isoformat()
+
     def cycles(self) -> dict[str, float]:
         """Return the cycles and their lengths in days."""
         return DAYS_OF | ({"day": 1.0} if self.clock else {})
@@ -127,11 +162,11 @@ class Date(Number):
         ]
         return [*super().features(), *turns]
 
-    def encode(self, column: Sequence[str]) -> tuple[FloatArray, Reasons]:
-        """Return the features [n, width] of some cells, and which of them cannot be read."""
-        plain, bad = super().encode(column)
-        turns = [2.0 * np.pi * (plain[:, 0] / length % 1.0) for length in self.cycles().values()]
-        return np.column_stack([plain, *(wave(turn) for turn in turns for wave in (np.sin, np.cos))]), bad
+    def expand(self, values: FloatArray, missing: FloatArray) -> FloatArray:
+        """Return the features [n, width] of days [n], of which some stand for missing ones."""
+        turns = [2.0 * np.pi * (values / length % 1.0) for length in self.cycles().values()]
+        waves = [wave(turn) for turn in turns for wave in (np.sin, np.cos)]
+        return np.column_stack([super().expand(values, missing), *waves])
 
 
 @dataclass
@@ -146,6 +181,10 @@ class Category:
     room: int = 0
 
     kind: ClassVar[str] = "category"
+
+    def copy(self) -> Category:
+        """Return a column that may go on on its own."""
+        return replace(self, levels=list(self.levels))
 
     def features(self) -> list[str]:
         """Return the names of the features; those of levels still to come have a number."""
@@ -179,4 +218,6 @@ def to_json(column: Column) -> dict[str, Any]:
 def from_json(values: dict[str, Any]) -> Column:
     """Return the column that `to_json` described."""
     values = dict(values)
+    if values.get("range") is not None:
+        values["range"] = tuple(values["range"])
     return KINDS[values.pop("kind")](**values)

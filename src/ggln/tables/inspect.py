@@ -1,24 +1,67 @@
-"""Some rows of a table, to look at closely."""
+"""Some rows of a table, to look at closely, and rows along one of its columns."""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
-from ggln.tables.model import TableRegressor
+from ggln.tables.columns import Boolean, Category, Date
 from ggln.tables.read import Table
-from ggln.tables.schema import Encoded
+from ggln.tables.schema import Encoded, Schema
+
+FloatArray = NDArray[np.float64]
+WORDS = ["no", "yes"]
+OTHER = "(other)"
 
 
-def first_rows(model: TableRegressor, table: Table, count: int, targets: bool) -> Encoded:
+class Along(NamedTuple):
+    """Rows in which one column goes over its values, all others as in one row."""
+
+    name: str
+    x: NDArray[Any]  # [m], numbers, days since 1970, or texts
+    rows: FloatArray  # [m, features]
+    samples: NDArray[Any]  # [n], where the rows of the table lie
+    date: bool
+
+
+def along(schema: Schema, name: str, X: FloatArray, at: FloatArray, points: int = 200) -> Along:
+    """Move a column over its values: numbers and dates over their range in rows X [n, d], else all there are.
+
+    at: [d], the row that gives the other columns.
+    """
+    place = schema.owners().index(name)
+    column = next(column for column in schema.columns if column.name == name)
+    own = slice(place, place + len(column.features()))
+    if isinstance(column, Category):
+        levels = column.levels
+        samples = np.array([*levels, OTHER])[
+            np.where(X[:, own].any(axis=1), X[:, own].argmax(axis=1), len(levels))
+        ]
+        x, features = np.array(levels), np.eye(len(levels), len(column.features()))
+    elif isinstance(column, Boolean):
+        samples, x = np.array(WORDS)[(X[:, place] > 0.5).astype(int)], np.array(WORDS)
+        features = column.expand(np.array([0.0, 1.0]), np.zeros(2))
+    else:
+        samples = X[:, place]
+        x = np.linspace(samples.min(), samples.max(), points)
+        features = column.expand(x, np.zeros(points))
+    rows = np.tile(at, (len(x), 1))
+    rows[:, own] = features
+    return Along(name, x, rows, samples, isinstance(column, Date))
+
+
+def first_rows(schema: Schema, table: Table, count: int, targets: bool) -> Encoded:
     """Return up to `count` of the first rows, as numbers; with `targets`, only rows that have them."""
     with table:
-        encoded = model.schema.bind(table, targets)(table.chunk(count, wait=True))
+        encoded = schema.bind(table, targets)(table.chunk(count, wait=True))
     if encoded.bad:
         raise ValueError(f"{table.name}, {encoded.bad[0]}: correct it, or leave it out")
     if not encoded.rows:
         raise ValueError(f"{table.name} has no rows")
     known = np.flatnonzero(~np.isnan(encoded.Y).any(axis=1))
     if not known.size:
-        raise ValueError(f"{table.name} has no row with a value of {', '.join(model.targets)}")
+        raise ValueError(f"{table.name} has no row with a value of {', '.join(schema.targets)}")
     numbers, rows = [encoded.numbers[i] for i in known], [encoded.rows[i] for i in known]
     return Encoded(encoded.X[known], encoded.Y[known], numbers, rows, [])

@@ -9,10 +9,11 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.components import Distribution, mixture
 from ggln.core.learner import Predictions
 from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture
-from ggln.estimators import Distribution, GGLNRegressor, _mixture
+from ggln.estimators import GGLNRegressor
 
 FloatArray = NDArray[np.float64]
 
@@ -56,7 +57,7 @@ class Worker:
 
     def distribution(self, X: FloatArray) -> Distribution:
         """Return the predictive distribution of each row."""
-        return _mixture([self.regressor.learner_.predictions(X, self.threads)], self.outputs)
+        return mixture([self.regressor.learner_.predictions(X, self.threads)], self.outputs)
 
     def learn(self, X: FloatArray, Y: FloatArray) -> None:
         """Learn rows in their order, going on or beginning."""
@@ -66,7 +67,7 @@ class Worker:
         """Learn rows; return what was predicted for each before it was learnt."""
         recorded = self._learn(X, Y, record=True)
         if self.outputs > 1:
-            joint = _mixture(recorded, self.outputs)
+            joint = mixture(recorded, self.outputs)
             return Moments(joint.mean, joint.std)
         least = self.regressor.learner_.settings.min_variance
         parts = [mixture_moments(some, least) for some in recorded]
@@ -74,7 +75,7 @@ class Worker:
 
     def prequential(self, X: FloatArray, Y: FloatArray) -> Distribution:
         """Learn rows; return the distribution of each before it was learnt."""
-        return _mixture(self._learn(X, Y, record=True), self.outputs)
+        return mixture(self._learn(X, Y, record=True), self.outputs)
 
     def _learn(self, X: FloatArray, Y: FloatArray, record: bool) -> list[Predictions]:
         if not hasattr(self.regressor, "learner_"):

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.estimators import Distribution
+from ggln.components import Distribution
 from ggln.tables.columns import Category, Column, Date
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Moments, Worker
 from ggln.tables.read import Bad, Format, Table
 from ggln.tables.schema import Schema
-from ggln.tables.write import Writer, open_writer
+from ggln.tables.write import Writer, open_writer, prediction_names
 
 FloatArray = NDArray[np.float64]
 PIECE = 1024
 """Rows that are predicted at a time, at most: as many as have come."""
-
-
-def prediction_names(targets: Sequence[str], quantiles: Sequence[float]) -> list[str]:
-    """Return the names of the columns that predictions go to.
-
-    >>> prediction_names(["price"], [0.05])
-    ['price_mean', 'price_std', 'price_q0.05']
-    """
-    wanted = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
-    return [f"{target}_{what}" for target in targets for what in wanted]
 
 
 def side_by_side(moments: Moments, quantiles: FloatArray | None = None) -> FloatArray:
@@ -59,17 +50,19 @@ def predict_table(
     quantiles: Sequence[float],
     report: Callable[[Sequence[Bad]], None],
     n_jobs: int | None = None,
-) -> int:
+) -> tuple[int, Counter[str]]:
     """Write the rows of a table with their predictions; return how many there were.
+
+    Beside it, how many of them lie far outside what was learnt, by the column that says so.
 
     report: told of rows that cannot be read, which are left out unless it raises an exception.
     """
-    encoder = model.schema.bind(table, targets=False)
+    encoder = model.schema_.bind(table, targets=False)
     added = prediction_names(model.targets, quantiles)
-    numeric = [*numeric_columns(model.schema), *added]
-    count = 0
+    numeric = [*numeric_columns(model.schema_), *added]
+    count, beyond = 0, Counter[str]()
     with (
-        Worker(model.regressor, n_jobs) as worker,
+        Worker(model.regressor_, n_jobs) as worker,
         open_writer(output, form, [*table.columns, *added], numeric) as writer,
     ):
         for chunk in table.chunks(PIECE, wait=False):
@@ -78,9 +71,10 @@ def predict_table(
             if encoded.rows:
                 _predict(worker, writer, encoded.rows, encoded.X, quantiles)
                 count += len(encoded.rows)
-    if table.count == 0:
-        raise ValueError(f"{table.name} has no rows")
-    return count
+                beyond.update(model.schema_.beyond(encoded.X))
+        if table.count == 0:
+            raise ValueError(f"{table.name} has no rows")
+    return count, beyond
 
 
 def _predict(

@@ -153,7 +153,8 @@ class Table:
             if isinstance(row, Bad):
                 chunk.bad.append(Bad(self.count, row.reason))
             elif len(row) != len(self.columns):
-                chunk.bad.append(Bad(self.count, f"it has {len(row)} cells, not {len(self.columns)}"))
+                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                chunk.bad.append(Bad(self.count, f"it has {cells}, not {len(self.columns)}"))
             else:
                 chunk.numbers.append(self.count)
                 chunk.rows.append(row)
@@ -221,6 +222,10 @@ def _begin(name: str, source: Source, form: Format | None) -> Table:
         form = "parquet" if start[:4] == b"PAR1" else "jsonl" if start.lstrip()[:1] == b"{" else "csv"
     if form == "parquet":
         return _parquet(name, source)
+    if b"\0" in start:
+        raise ValueError(
+            f"{name} is no table of text, since it holds zero bytes: if it is one in UTF-16, save it as UTF-8"
+        )
     return _json_lines(name, source) if form == "jsonl" else separated(name, source, form)
 
 
@@ -322,7 +327,8 @@ def _parquet(name: str, source: Source) -> Table:
     try:
         file = parquet.ParquetFile(stream)
     except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{name} is not a Parquet file, or is damaged: {error}") from error
+        reason = str(error).partition(". ")[0]
+        raise ValueError(f"{name} is not a Parquet file, or is damaged: {reason}") from error
 
     def rows() -> Iterator[Row | Bad]:
         for batch in file.iter_batches(batch_size=1024):

@@ -60,6 +60,26 @@ class Schema:
         """Return for each feature the column that it comes from."""
         return [column.name for column in self.columns for _ in column.features()]
 
+    def copy(self) -> Schema:
+        """Return columns that may meet values of their own: those of a stream remember what they saw."""
+        return Schema([column.copy() for column in self.columns], self.targets)
+
+    def beyond(self, X: FloatArray) -> dict[str, int]:
+        """Return how many rows [n, features] lie far outside what was learnt, by the column that says so."""
+        owners = self.owners()
+        ranged = [column for column in self.columns if isinstance(column, Number)]
+        found = {column.name: column.beyond(X[:, owners.index(column.name)]) for column in ranged}
+        return {name: int(outside.sum()) for name, outside in found.items() if outside.any()}
+
+    def range_of(self, name: str) -> str:
+        """Return the range of a column of numbers or dates, as text."""
+        column = next(column for column in self.columns if column.name == name)
+        return column.shown_range() if isinstance(column, Number) else ""
+
+    def groups(self) -> dict[str, list[str]]:
+        """Return the features of each column by its name."""
+        return {column.name: column.features() for column in self.columns}
+
     def to_json(self) -> dict[str, Any]:
         """Return what a model file keeps."""
         return {"columns": [to_json(column) for column in self.columns], "targets": self.targets}
@@ -124,7 +144,7 @@ def infer(
     table: Table, rows: Sequence[Row], targets: list[str], drop: Sequence[str], categories: Sequence[str]
 ) -> Notes:
     """Decide from the first rows of a table what its columns are."""
-    names = _feature_columns(table, targets, drop, categories)
+    names = feature_columns(table, targets, drop, categories)
     columns: list[Column] = []
     remarks = []
     for name in names:
@@ -137,13 +157,13 @@ def infer(
             columns.append(found)
     for name in targets:
         place = table.columns.index(name)
-        _check_target(table, name, [row[place] for row in rows])
+        check_target(table, name, [row[place] for row in rows])
     if not columns:
-        raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
+        raise ValueError(f"{table.name} has no column to predict from: {'; '.join(remarks)}")
     return Notes(Schema(columns, targets), remarks)
 
 
-def _check_target(table: Table, name: str, texts: Sequence[str]) -> None:
+def check_target(table: Table, name: str, texts: Sequence[str]) -> None:
     """Refuse a target that is no column of numbers."""
     present = [text for text in texts if not cells.is_missing(text)]
     if present and not _values(cells.number, present).size:
@@ -162,7 +182,7 @@ def infer_stream(
     Categories get room for levels to come; a missing value becomes the last one of its column.
     """
     columns: list[Column] = []
-    for name in _feature_columns(table, targets, drop, categories):
+    for name in feature_columns(table, targets, drop, categories):
         text = row[table.columns.index(name)]
         if name in categories:
             columns.append(Category(name, room=STREAM_LEVELS))
@@ -174,12 +194,10 @@ def infer_stream(
             columns.append(Date(name, carry=True, clock=True))
         else:
             columns.append(Category(name, room=STREAM_LEVELS))
-    if not columns:
-        raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
     return Schema(columns, targets)
 
 
-def _feature_columns(
+def feature_columns(
     table: Table, targets: Sequence[str], drop: Sequence[str], categories: Sequence[str]
 ) -> list[str]:
     """Return the columns that are features, having checked all names."""
@@ -187,7 +205,12 @@ def _feature_columns(
         table.require(name, "target column")
     for name in (*drop, *categories):
         table.require(name)
-    return [name for name in table.columns if name not in targets and name not in drop]
+        if name in targets:
+            raise ValueError(f"{name!r} is to be predicted: it cannot be left out, or be a category, as well")
+    names = [name for name in table.columns if name not in targets and name not in drop]
+    if not names:
+        raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
+    return names
 
 
 def _column(name: str, texts: Sequence[str], category: bool) -> Column | str:
@@ -195,14 +218,15 @@ def _column(name: str, texts: Sequence[str], category: bool) -> Column | str:
     present = [text for text in texts if not cells.is_missing(text)]
     missing = len(present) < len(texts)
     if not present:
-        return f"column {name!r} has no value in {len(texts):,} rows and is left out"
+        return f"column {name!r} is left out: no row has a value there"
     for kind in () if category else (Number, Boolean, Date):
         values = _values(kind.parse, present)
         if values.size:
             fill = float(np.mean(values)) if kind is Boolean else float(np.median(values))
+            reach = (float(values.min()), float(values.max()))
             if kind is Date:
-                return Date(name, fill, missing, clock=bool((values % 1.0 != 0.0).any()))
-            return kind(name, fill, missing)
+                return Date(name, fill, missing, range=reach, clock=bool((values % 1.0 != 0.0).any()))
+            return kind(name, fill, missing, range=reach)
     counts = Counter(present)
     if not category and len(counts) > max(LEVELS, SAME * len(present)):
         return f"column {name!r} is left out: nearly every row has another text there"

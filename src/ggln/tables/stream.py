@@ -37,7 +37,7 @@ def begin(
 ) -> TableRegressor:
     """Return a model that has learnt nothing yet, for a stream with this first row."""
     schema = infer_stream(table, row, targets, drop, categories)
-    return TableRegressor(GGLNRegressor(**settings, random_state=seed), schema)
+    return TableRegressor.of(GGLNRegressor(**settings, random_state=seed), schema)
 
 
 class Stream:
@@ -57,8 +57,8 @@ class Stream:
         n_jobs: int | None,
     ) -> None:
         self.model, self.writer, self.quantiles, self.report = model, writer, quantiles, report
-        self.encoder = model.schema.bind(table, targets=True)
-        self.worker = Worker(model.regressor, n_jobs)
+        self.encoder = model.schema_.bind(table, targets=True)
+        self.worker = Worker(model.regressor_, n_jobs)
         self.learnt = self.predicted = self.saved = 0
 
     def take(self, chunk: Chunk) -> None:
@@ -85,7 +85,7 @@ class Stream:
             self.predicted += len(places)
 
     def _learn(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        first = not hasattr(self.model.regressor, "learner_")
+        first = not hasattr(self.model.regressor_, "learner_")
         if self.quantiles:
             joint = self.worker.prequential(X, Y)
             mean, std = (values.reshape(len(X), -1) for values in (joint.mean, joint.std))
@@ -93,23 +93,20 @@ class Stream:
         else:
             numbers = side_by_side(self.worker.prequential_moments(X, Y))
         if first:
-            self._name_features()
+            self.model.name_features()
             numbers[0] = np.nan  # predicted before any target was seen: in no unit
         self.learnt += len(X)
         return numbers
 
     def _predict(self, X: FloatArray) -> FloatArray:
-        if not hasattr(self.model.regressor, "learner_"):  # nothing is known yet
+        if not hasattr(self.model.regressor_, "learner_"):  # nothing is known yet
             return np.full((len(X), (2 + len(self.quantiles)) * len(self.model.targets)), np.nan)
         levels = quantiles_of(self.worker.distribution(X), self.quantiles) if self.quantiles else None
         return side_by_side(self.worker.moments(X), levels)
 
-    def _name_features(self) -> None:
-        self.model.regressor.feature_names_in_ = np.array(self.model.schema.features(), dtype=object)
-
     def save(self, path: Path) -> None:
         """Write the model if it has learnt, with the names of the values that categories have met by now."""
         if self.learnt > self.saved:
-            self._name_features()
+            self.model.name_features()
             self.model.save(path)
             self.saved = self.learnt

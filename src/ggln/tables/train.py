@@ -8,33 +8,27 @@ first rows are the sample. A table that is not longer than the sample is simply 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.components import mixture
 from ggln.core.learner import Learner
 from ggln.core.threads import Threads
-from ggln.estimators import GGLNRegressor, _mixture
-from ggln.explain.effects import reference_values
+from ggln.estimators import GGLNRegressor
 from ggln.tables.checkpoint import Checkpoint, Progress
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Worker, mean_loss
-from ggln.tables.read import STANDARD_INPUT, Bad, Chunk, Format, Table, open_table
+from ggln.tables.plan import Input, Plan, unreadable
+from ggln.tables.read import Bad, Chunk, Table
 from ggln.tables.sample import Lots, Sample, take
 from ggln.tables.schema import Encoder, infer
 from ggln.tables.watch import Silent, Watch
 
 FloatArray = NDArray[np.float64]
-OnError = Literal["stop", "skip"]
-
-IN_MEMORY = 50_000
-"""Rows that are fitted together."""
 IN_MEMORY_CELLS = 2_000_000
 """Cells of these rows at most: a wide table has fewer of them."""
 INFER_ROWS = 10_000
@@ -43,50 +37,8 @@ HELD_OUT = 5_000
 """Rows that predictions are judged by, of all that were held out."""
 PIECE = 1024
 """Rows that are read and learnt at a time. The result does not depend on it."""
-TYPICAL_VALUES = 20
-"""Values of each feature that the model file keeps, for explanations."""
 LOSS_ROWS = 256
 """Rows that a running loss is averaged over."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a table is to be learnt."""
-
-    targets: list[str]
-    drop: list[str] = field(default_factory=list)
-    categories: list[str] = field(default_factory=list)
-    settings: dict[str, Any] = field(default_factory=dict)
-    in_memory: int = IN_MEMORY
-    validate: float = 0.0
-    seed: int = 0
-    on_error: OnError = "stop"
-
-
-@dataclass(frozen=True)
-class Input:
-    """Where a table comes from."""
-
-    path: str
-    form: Format | None = None
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether it can be read twice."""
-        return self.path != STANDARD_INPUT and Path(self.path).is_file()
-
-    def open(self) -> Table:
-        """Open the table at its beginning."""
-        return open_table(self.path, self.form)
-
-    def identity(self, plan: Plan) -> dict[str, Any]:
-        """Return what makes a command the same command, as JSON gives it back."""
-        place: dict[str, Any] = {"table": self.path, "format": self.form}
-        if self.repeatable:
-            status = Path(self.path).stat()
-            place |= {"size of the table": status.st_size, "date of the table": status.st_mtime_ns}
-        same: dict[str, Any] = json.loads(json.dumps(place | asdict(plan)))
-        return same
 
 
 class Training:
@@ -122,7 +74,7 @@ class Training:
         else:
             with self.source.open() as table:
                 self._begin(table)
-        if not hasattr(self.model.regressor, "learner_"):
+        if not hasattr(self.model.regressor_, "learner_"):
             raise ValueError(f"{self.source.path} has no row that could be learnt")
         return self.model
 
@@ -138,7 +90,7 @@ class Training:
         schema, remarks = infer(table, sample.rows, plan.targets, plan.drop, plan.categories)
         for remark in remarks:
             self.watch.say(remark)
-        self.model = TableRegressor(GGLNRegressor(**plan.settings, random_state=plan.seed), schema)
+        self.model = TableRegressor.of(GGLNRegressor(**plan.settings, random_state=plan.seed), schema)
         self.encoder = schema.bind(table, targets=True)
         together = self._together(sample, size)
         chunk = take(sample.chunk(), together)
@@ -195,13 +147,12 @@ class Training:
         """Fit the rows of the sample together."""
         if not len(X):
             return
-        regressor = self.model.regressor
+        regressor = self.model.regressor_
         regressor.n_jobs = self.n_jobs
         regressor._observer = self._observer(X[:LOSS_ROWS], Y[:LOSS_ROWS])
         regressor.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
         regressor.n_jobs = regressor._observer = None  # neither belongs to the model
-        self.model.typical = reference_values(X, TYPICAL_VALUES)
-        self._name_features()
+        self.model.remember(X)
 
     def _observer(self, X: FloatArray, Y: FloatArray) -> Any:
         """Return what draws the bar of `fit`: its loss is that of a few rows, looked at from time to time."""
@@ -211,7 +162,7 @@ class Training:
             def step(rows: int) -> None:
                 loss = None
                 if learner is not None and self.watch.loss_due():
-                    joint = _mixture([learner.predictions(X, Threads(1))], Y.shape[1])
+                    joint = mixture([learner.predictions(X, Threads(1))], Y.shape[1])
                     loss = mean_loss(joint, Y)
                 advance(rows, loss)
 
@@ -220,9 +171,6 @@ class Training:
 
         return stage
 
-    def _name_features(self) -> None:
-        self.model.regressor.feature_names_in_ = np.array(self.model.schema.features(), dtype=object)
-
     # The rest ------------------------------------------------------------------------------------------
 
     def _stream(self, table: Table, ahead: Sequence[Chunk], lots: Lots) -> None:
@@ -230,10 +178,10 @@ class Training:
 
         ahead: rows that were read already, with none among them that are held out.
         """
-        self.encoder = self.model.schema.bind(table, targets=True)
+        self.encoder = self.model.schema_.bind(table, targets=True)
         left = None if self.rows is None else self.rows - self.done
         with (
-            Worker(self.model.regressor, self.n_jobs) as worker,
+            Worker(self.model.regressor_, self.n_jobs) as worker,
             self.watch.stage("learning", left) as advance,
         ):
             fresh = ((chunk, self._wanted(chunk, lots)) for chunk in table.chunks(PIECE))
@@ -266,7 +214,7 @@ class Training:
             loss = mean_loss(worker.prequential(X[:judged], Y[:judged]), Y[:judged])
         if judged < len(X):
             worker.learn(X[judged:], Y[judged:])
-        self._name_features()
+        self.model.name_features()
         return loss
 
     def _readable(self, chunk: Chunk) -> tuple[FloatArray, FloatArray]:
@@ -281,9 +229,7 @@ class Training:
         """Stop at a row that cannot be read, or say so and go on."""
         for row in bad:
             if self.plan.on_error == "stop":
-                raise ValueError(
-                    f"{self.source.path}, {row}: correct it, or leave out such rows with --on-error skip"
-                )
+                raise unreadable(self.source.path, row)
             self.watch.say(f"{row}: left out")
             self.unreadable += 1
 
@@ -291,7 +237,7 @@ class Training:
 
     def _kept(self) -> None:
         """Write the checkpoint, if there is to be one."""
-        if self.checkpoint and hasattr(self.model.regressor, "learner_"):
+        if self.checkpoint and hasattr(self.model.regressor_, "learner_"):
             held_out = {
                 name: getattr(self.held_out, name) for name in ("lots", "numbers", "rows", "complete")
             }

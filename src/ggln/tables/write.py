@@ -20,6 +20,7 @@ from ggln.tables.read import EXTENSIONS, Format, Row
 
 FloatArray = NDArray[np.float64]
 JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+NO_ROWS: FloatArray = np.empty((0, 0))
 JSON_WORDS = {"true": True, "false": False}
 
 
@@ -30,21 +31,34 @@ class Writer(Protocol):
         """Append rows; numbers: [n, columns added], NaN for an empty cell."""
 
 
+def prediction_names(targets: Sequence[str], quantiles: Sequence[float]) -> list[str]:
+    """Return the names of the columns that predictions go to.
+
+    >>> prediction_names(["price"], [0.05])
+    ['price_mean', 'price_std', 'price_q0.05']
+    """
+    wanted = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
+    return [f"{target}_{what}" for target in targets for what in wanted]
+
+
 def shown(value: float) -> str:
     """Return a number as text, with the nine digits that single precision has."""
     return "" if value != value else f"{value:.9g}"
 
 
 class Separated:
-    """CSV or TSV."""
+    """CSV or TSV. The line of names comes with the first rows: where an error comes first, it comes alone."""
 
     def __init__(self, file: TextIO, header: Sequence[str], delimiter: str) -> None:
         self.writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        self.file = file
-        self.writer.writerow(header)
+        self.file, self.header = file, list(header)
+        self.begun = False
 
     def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
         """Write rows and hand them over at once."""
+        if not self.begun:
+            self.writer.writerow(self.header)
+            self.begun = True
         added = numbers.tolist()
         self.writer.writerows([*row, *map(shown, more)] for row, more in zip(rows, added, strict=True))
         self.file.flush()
@@ -98,37 +112,50 @@ class Parquet:
         self.file.write_table(pyarrow.table(arrays, schema=self.schema))
 
 
-@contextmanager
-def open_writer(
-    path: Path | None, form: Format | None, header: Sequence[str], numeric: Sequence[str]
-) -> Iterator[Writer]:
-    """Give a writer to a file, which appears when it is complete, or without a path to standard output.
+def check_output(path: Path | None, form: Format | None, header: Sequence[str]) -> Format:
+    """Return the format of an output, or raise ValueError where it cannot be written.
 
-    form: follows from the file's name if it is None, and is CSV otherwise; numeric: the columns of numbers.
+    form: follows from the file's name if it is None, and is CSV otherwise.
     """
     suffix = path.suffix.lower() if path else ""
     if form is None and suffix and suffix not in EXTENSIONS:
         known = ", ".join(EXTENSIONS)
         raise ValueError(f"{path} names no format that can be written: end it with one of {known}")
     form = form or EXTENSIONS.get(suffix, "csv")
+    if path is None and form == "parquet":
+        raise ValueError("Parquet cannot be written to standard output: name a file with -o")
     twice = [name for i, name in enumerate(header) if name in header[:i]]
     if twice:
         raise ValueError(f"the table has a column {twice[0]!r} already: rename it, predictions go there")
+    return form
+
+
+@contextmanager
+def open_writer(
+    path: Path | None, form: Format | None, header: Sequence[str], numeric: Sequence[str]
+) -> Iterator[Writer]:
+    """Give a writer to a file, which appears when it is complete, or without a path to standard output.
+
+    form: as `check_output` has it; numeric: the columns of numbers.
+    """
+    form = check_output(path, form, header)
     if path is None:
-        if form == "parquet":
-            raise ValueError("Parquet cannot be written to standard output: name a file with -o")
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
-        yield _text_writer(sys.stdout, form, header)
+        writer = _text_writer(sys.stdout, form, header)
+        yield writer
+        writer.write([], NO_ROWS)
         return
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         if form == "parquet":
-            writer = Parquet(unfinished, header, numeric)
-            yield writer
-            writer.file.close()
+            table = Parquet(unfinished, header, numeric)
+            yield table
+            table.file.close()
         else:
             with unfinished.open("x", encoding="utf-8", errors="surrogateescape", newline="") as file:
-                yield _text_writer(file, form, header)
+                writer = _text_writer(file, form, header)
+                yield writer
+                writer.write([], NO_ROWS)
         unfinished.replace(path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
