@@ -114,7 +114,7 @@ def found_results(tmp_path):
                 "rewards": [4000.0 - shift, 4010.0 - shift],
                 "regret": [curve, curve + 1],
                 "steps": 5000,
-                "seconds": 1.0,
+                "processor_seconds": 1.0,
             }
             record.write(tmp_path / job.file_name, {"job": job.identity, "result": result})
     record.write(tmp_path / "out" / "bandits.json", bandits.summary(tmp_path))
