@@ -298,7 +298,7 @@ class GLCB(BaseEstimator):
         The decisions must not have been learnt: keep the last part of a log for this. See `PolicyValues`.
         """
         self._begin()
-        expected = self.predict_expectations(np.array(contexts, np.float64, ndmin=2))
+        expected = self.predict_expectations(logs.context_rows(contexts, self._features))
         count = expected.shape[0]
         numbers = logs.arm_numbers(self.arms_, arms, count)
         paid, chances = self._rewards("rewards", rewards, count), logs.probabilities(propensities, count)

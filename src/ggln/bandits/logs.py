@@ -32,7 +32,13 @@ def refuse_bad(name: str, values: FloatArray) -> None:
 
 def context_rows(contexts: ArrayLike, features: int | None) -> FloatArray:
     """Return contexts [n, features], one of them as [1, features]; None is any number of features."""
-    rows = np.array(contexts, np.float64, ndmin=2)
+    try:
+        rows = np.array(contexts, np.float64, ndmin=2)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"contexts must be numbers, as many in each row: {error}. Categories become columns of 0 and 1, by "
+            "pandas.get_dummies for example; the policy is unchanged"
+        ) from error
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(f"contexts must be of shape (n, features), got {np.shape(contexts)}")
     if features not in (None, rows.shape[1]):
