@@ -36,8 +36,8 @@ def context_rows(contexts: ArrayLike, features: int | None) -> FloatArray:
         rows = np.array(contexts, np.float64, ndmin=2)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"contexts must be numbers, as many in each row: {error}. Categories become columns of 0 and 1, by "
-            "pandas.get_dummies for example; the policy is unchanged"
+            f"contexts must be numbers, as many in each row: {error}. Categories become columns of 0 and 1, "
+            "by pandas.get_dummies for example; the policy is unchanged"
         ) from error
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(f"contexts must be of shape (n, features), got {np.shape(contexts)}")
