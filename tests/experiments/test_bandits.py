@@ -121,6 +121,17 @@ def found_results(tmp_path):
     return json.loads((tmp_path / "out" / "bandits.json").read_text())
 
 
+def test_jobs_without_the_processors_time_leave_it_blank(tmp_path):
+    found_results(tmp_path)
+    for path in tmp_path.glob("*.json"):
+        job = json.loads(path.read_text())
+        if job["job"]["arguments"]["policy"] == "LinFullPost":
+            del job["result"]["processor_seconds"]
+            path.write_text(json.dumps(job))
+    _, _, rows = bandit_tables.tables(record.plain(bandits.summary(tmp_path)))[0]
+    assert [rows[policy]["us per\ndecision"] for policy in (bandits.OURS, "LinFullPost")] == ["100", ""]
+
+
 def test_tables_and_picture(tmp_path):
     results = found_results(tmp_path)
     assert results["mean_rank"] == {bandits.OURS: 1.0, "LinFullPost": 2.0}
