@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from ggln import persistence
+from ggln import labels, persistence
 from ggln.conversion import naming_text
 from ggln.core import constants
 from ggln.core.build import Settings, bernoulli_settings
@@ -174,13 +174,13 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         refuse_arguments("fit", refused)
         self._check_parameters()
         with self._unchanged_on_error():
-            rows, labels = self._check_table(X, y, reset=True)
-            classes = _check_classes(np.unique(labels), "y")
+            rows, names = self._check_table(X, y, reset=True)
+            classes = labels.check(np.unique(names), "y")
             learner = self._new_learner(rows.shape[1], classes)
             course = Course(self.epochs, self.shuffle, self.anneal)
             steps = learner.rows_to_learn(rows.shape[0], course)
             with self._threads() as threads, self._progress("learning", steps) as progress:
-                learner.fit(rows, _targets(labels, classes), course, threads, progress)
+                learner.fit(rows, labels.targets(names, classes), course, threads, progress)
         self.learner_, self.classes_ = learner, classes
         return self
 
@@ -204,8 +204,8 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         self._require_fitted("learn_one")
         label = np.asarray([y])
-        _refuse_unknown(label, self.classes_)
-        self.learner_.learn_one(self._one(x), _targets(label, self.classes_))
+        labels.refuse_unknown(label, self.classes_)
+        self.learner_.learn_one(self._one(x), labels.targets(label, self.classes_))
         return self
 
     # Predicting ----------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the probability of each class, (n, classes), in the order of `classes_`."""
-        return _normalise(self._chances(X))
+        return labels.normalise(self._chances(X))
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
         """Return the logarithms of `predict_proba`: always finite, as no class is ever ruled out."""
@@ -232,7 +232,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         """Return the probability of each class for a single row, with the least overhead."""
         self._require_fitted("predict_proba_one")
         chances, _ = self.learner_.moments_one(self._one(x))
-        return dict(zip(self.classes_.tolist(), _normalise(chances)[0].tolist(), strict=True))
+        return dict(zip(self.classes_.tolist(), labels.normalise(chances)[0].tolist(), strict=True))
 
     def predict_one(self, x: ArrayLike | Mapping[str, float]) -> Any:
         """Return the most probable class of a single row."""
@@ -245,12 +245,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         check_is_fitted(self)
         parameters = self.get_params() | {"random_state": self.learner_.settings.seed}
-        if self.classes_.dtype.kind not in "biufUO" or not all(
-            isinstance(label, bool | int | float | str) for label in self.classes_.tolist()
-        ):
-            raise ValueError(
-                f"a model file holds labels that are numbers, strings or booleans, not {self.classes_!r}"
-            )
+        labels.check_storable(self.classes_)
         names = getattr(self, "feature_names_in_", None)
         settings, arrays = self.learner_.state()
         header = {
@@ -289,13 +284,13 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
             rows = validate_data(self, X, reset=reset, **ROWS)
         if y is None:
             raise ValueError("this classifier requires y to be passed, but the target y is None")
-        labels: Labels = column_or_1d(y, warn=True)
-        check_consistent_length(rows, labels)
-        if labels.dtype.kind == "f":
-            refuse_bad("y", labels, None)
-        check_classification_targets(labels)
+        names: Labels = column_or_1d(y, warn=True)
+        check_consistent_length(rows, names)
+        if names.dtype.kind == "f":
+            refuse_bad("y", names, None)
+        check_classification_targets(names)
         refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
-        return rows, labels
+        return rows, names
 
     def _require_fitted(self, method: str) -> None:
         if not hasattr(self, "learner_"):
@@ -309,14 +304,14 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         begin = not hasattr(self, "learner_")
         if begin:
             self._check_parameters()
-        known = self._stream_classes(classes, begin)
+        known = labels.named(classes) if begin else labels.unchanged(classes, self.classes_)
         chances = []
         with self._unchanged_on_error():
-            rows, labels = self._check_table(X, y, reset=begin)
-            _refuse_unknown(labels, known)
+            rows, names = self._check_table(X, y, reset=begin)
+            labels.refuse_unknown(names, known)
             learner = self._new_learner(rows.shape[1], known) if begin else self.learner_
             learner.ensemble.require(rows.shape[0])
-            targets = _targets(labels, known)
+            targets = labels.targets(names, known)
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 # in parts, so that what was recorded of all neurons need not be kept
                 for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
@@ -324,22 +319,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
                     found = learner.partial_fit(rows[part], targets[part], threads, record, progress)
                     chances += [_mix(predictions) for predictions in found]
         self.learner_, self.classes_ = learner, known
-        return _normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
-
-    def _stream_classes(self, classes: ArrayLike | None, begin: bool) -> Labels:
-        """Return the classes of a stream: those named at its beginning, and no others later."""
-        if begin:
-            if classes is None:
-                raise ValueError(
-                    "classes must be passed on the first call to partial_fit: all labels there can be"
-                )
-            return _check_classes(np.unique(np.asarray(classes)), "classes")
-        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(
-                f"classes must be those of the first call, {self.classes_.tolist()}, got "
-                f"{np.asarray(classes).tolist()}; the model is unchanged"
-            )
-        return self.classes_
+        return labels.normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
 
     # Small parts ---------------------------------------------------------------------------------------
 
@@ -350,8 +330,8 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
             return self.learner_.moments(rows, threads)[0]
 
     def _labels(self, probabilities: FloatArray) -> Labels:
-        labels: Labels = self.classes_[probabilities.argmax(axis=1)]
-        return labels
+        best: Labels = self.classes_[probabilities.argmax(axis=1)]
+        return best
 
     def _new_learner(self, features: int, classes: Labels) -> Learner:
         learner = Learner(self._settings(features, classes), find_splits)
@@ -374,43 +354,6 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
             aggregation=self.aggregation,
             standardize=bool(self.standardize),
         )
-
-
-def _check_classes(classes: Labels, name: str) -> Labels:
-    """Return classes, or raise ValueError where they are not two or more."""
-    if classes.dtype.kind == "f":
-        refuse_bad(name, classes, None)
-    if classes.size < 2:
-        raise ValueError(
-            f"{name} must have at least two classes, got {classes.size} class: {classes.tolist()}"
-        )
-    return classes
-
-
-def _refuse_unknown(labels: Labels, known: Labels) -> None:
-    """Raise ValueError naming the labels that are not among the known classes, if there are any."""
-    unknown = np.setdiff1d(labels, known)
-    if unknown.size:
-        raise ValueError(
-            f"y has the labels {unknown.tolist()}, which are not among the classes {known.tolist()}: name "
-            "them all in the first call to partial_fit; the model is unchanged"
-        )
-
-
-def _targets(labels: Labels, classes: Labels) -> FloatArray:
-    """Return [n, classes] ones and zeros; of two classes [n, 1], one for the second."""
-    places = np.searchsorted(classes, labels)
-    if classes.size == 2:
-        return np.ascontiguousarray(places[:, None], dtype=np.float64)
-    return np.eye(classes.size)[places]
-
-
-def _normalise(chances: FloatArray) -> FloatArray:
-    """Return probabilities that sum to one, from those of each class against all others."""
-    if chances.shape[1] == 1:
-        return np.hstack([1.0 - chances, chances])
-    normalised: FloatArray = chances / chances.sum(axis=1, keepdims=True)
-    return normalised
 
 
 def _mix(predictions: Predictions) -> FloatArray:

@@ -61,7 +61,6 @@ PAPER_BANDITS: Preset = {
     "exploration": "bonus",
     "exploration_weight": 1.0,
     "pseudo_count": "mean",
-    "reward_range": (0.0, 1.0),
     "layer_sizes": (1000, 100, 1),
     "context_dim": 1,
     "gating": "sphere",
@@ -73,10 +72,11 @@ PAPER_BANDITS: Preset = {
     "learning_rate": 3e-3,
     "step": "ogd",
     "projection": "clip",
-    "min_variance": 0.1,
+    "weight_range": (-1e3, 1e3),
+    "min_variance": 1.0,
     "aggregation": "last",
 }
-"""Table 3, arguments of `ggln.bandits.GLCB`: one network for each action, rewards in [0, 1]."""
+"""Table 3, arguments of `ggln.bandits.GLCB`: one network for each action, rewards standardised."""
 
 PAPER_MNIST: Preset = {
     "layer_sizes": (50,) * 6 + (1,),

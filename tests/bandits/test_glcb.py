@@ -275,6 +275,8 @@ def test_errors_are_clear_and_change_nothing(rows, tiny, log, tmp_path):
         ("reward must be of shape", policy.update, (x, 0, [1.0, 2.0])),
         ("contexts contains NaN: row 0, column 1", policy.update, ([0.0, np.nan, 0.0, 0.0], 0, 1.0)),
         ("contexts contains NaN", policy.select, ([0.0, np.nan, 0.0, 0.0],)),
+        ("contexts must be numbers.*'red'.*columns of 0 and 1", policy.select, ([0.0, "red", 0.0, 0.0],)),
+        ("contexts must be numbers", policy.partial_fit, ([[0.0, 1.0], [0.0]], *many[1:])),
         ("context must be a 1-D array", policy.select, (contexts[:2],)),
         ("context must be a 1-D array", policy.update, ([], 0, 1.0)),
         ("arms must be a sequence of 2", policy.partial_fit, (contexts[:2], [0], [0.0, 1.0])),

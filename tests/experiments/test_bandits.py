@@ -114,11 +114,22 @@ def found_results(tmp_path):
                 "rewards": [4000.0 - shift, 4010.0 - shift],
                 "regret": [curve, curve + 1],
                 "steps": 5000,
-                "seconds": 1.0,
+                "processor_seconds": 1.0,
             }
             record.write(tmp_path / job.file_name, {"job": job.identity, "result": result})
     record.write(tmp_path / "out" / "bandits.json", bandits.summary(tmp_path))
     return json.loads((tmp_path / "out" / "bandits.json").read_text())
+
+
+def test_jobs_without_the_processors_time_leave_it_blank(tmp_path):
+    found_results(tmp_path)
+    for path in tmp_path.glob("*.json"):
+        job = json.loads(path.read_text())
+        if job["job"]["arguments"]["policy"] == "LinFullPost":
+            del job["result"]["processor_seconds"]
+            path.write_text(json.dumps(job))
+    _, _, rows = bandit_tables.tables(record.plain(bandits.summary(tmp_path)))[0]
+    assert [rows[policy]["us per\ndecision"] for policy in (bandits.OURS, "LinFullPost")] == ["100", ""]
 
 
 def test_tables_and_picture(tmp_path):

@@ -19,7 +19,6 @@ from ggln.bandits.exploration import COUNTS, RULES
 from ggln.bandits.offpolicy import PolicyValues, policy_values
 from ggln.core import constants
 from ggln.core.arm_learner import ArmLearner, Decisions
-from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.estimators import GGLNRegressor
 from ggln.manners import RATE, draw_seed
@@ -182,6 +181,7 @@ class GLCB(BaseEstimator):
 
     arms_: list[Any]
     _seed: int
+    _range: tuple[float, float] | None  # what is mapped to [0, 1]; None standardises rewards
     _learner: ArmLearner | None
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
@@ -201,7 +201,7 @@ class GLCB(BaseEstimator):
         random, so that decisions whose rewards are still to come do not all fall on the same.
         """
         self._begin()
-        row = self._context(context)
+        row = logs.context_row(context, self._features)
         if self._learner is None:
             return self.arms_[int(self._random.integers(len(self.arms_)))]
         learner = self._learner
@@ -239,9 +239,7 @@ class GLCB(BaseEstimator):
         std : of the same shape, with `return_std`
         """
         self._begin()
-        rows = np.array(contexts, np.float64, ndmin=2)
-        one = np.ndim(contexts) == 1
-        self._check_contexts(rows, contexts)
+        rows, one = logs.context_rows(contexts, self._features), np.ndim(contexts) == 1
         shift, scale = 0.0, 1.0
         mean = np.zeros((len(self.arms_), rows.shape[0]))
         std = np.ones_like(mean)
@@ -259,7 +257,8 @@ class GLCB(BaseEstimator):
     def update(self, context: ArrayLike, arm: Label, reward: float) -> Self:
         """Learn what an arm paid in a context."""
         self._begin()
-        row, number, paid = self._context(context), self._number(arm), self._rewards("reward", [reward], 1)
+        row, number = logs.context_row(context, self._features), logs.arm_number(self.arms_, arm)
+        paid = self._rewards("reward", [reward], 1)
         learner = self._learner or self._new_learner(row.shape[1])
         learner.learn(Decisions(row, np.array([number]), paid[:, None], np.ones(1)), ONE)
         self._keep(learner)
@@ -289,10 +288,9 @@ class GLCB(BaseEstimator):
             base_model="linear" counts all decisions alike.
         """
         self._begin()
-        rows = np.array(contexts, np.float64, ndmin=2)
-        self._check_contexts(rows, contexts)
+        rows = logs.context_rows(contexts, self._features)
         count = rows.shape[0]
-        numbers = np.array([self._number(arm) for arm in logs.sized("arms", arms, count)], np.int64)
+        numbers = logs.arm_numbers(self.arms_, arms, count)
         paid = self._rewards("rewards", rewards, count)
         paces = np.ones(count)
         if propensities is not None:
@@ -311,9 +309,9 @@ class GLCB(BaseEstimator):
         The decisions must not have been learnt: keep the last part of a log for this. See `PolicyValues`.
         """
         self._begin()
-        expected = np.atleast_2d(self.predict_expectations(np.array(contexts, np.float64, ndmin=2)))
+        expected = self.predict_expectations(logs.context_rows(contexts, self._features))
         count = expected.shape[0]
-        numbers = np.array([self._number(arm) for arm in logs.sized("arms", arms, count)], np.int64)
+        numbers = logs.arm_numbers(self.arms_, arms, count)
         paid, chances = self._rewards("rewards", rewards, count), logs.probabilities(propensities, count)
         return policy_values(expected, self._known(expected).argmax(axis=1), numbers, paid, chances)
 
@@ -339,7 +337,7 @@ class GLCB(BaseEstimator):
     def remove_arm(self, arm: Label) -> Self:
         """Remove an arm, and forget what was learnt of it."""
         self._begin()
-        number = self._number(arm)
+        number = logs.arm_number(self.arms_, arm)
         if len(self.arms_) == 1:
             raise ValueError(f"arm {arm!r} is the only one: a policy needs at least one")
         if self._learner is not None:
@@ -387,66 +385,28 @@ class GLCB(BaseEstimator):
         if (self.n_arms is None) == (self.arms is None):
             raise ValueError("give either n_arms or arms: how many there are, or their names")
         labels = logs.labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
-        networks.regressor(self.get_params(), 0)._check_parameters()
-        if self.pseudo_count == "leverage" and (self.reward, self.base_model) != ("gaussian", "linear"):
-            raise ValueError(
-                'pseudo_count="leverage" reads the regression of base_model="linear", which only Gaussian '
-                f"rewards have, got base_model={self.base_model!r} and reward={self.reward!r}"
-            )
-        if self.reward == "bernoulli" and self._range() != (0.0, 1.0):
-            raise ValueError(
-                'reward_range must be None or (0, 1) with reward="bernoulli", whose rewards are 0 or 1, '
-                f"got {self.reward_range!r}"
-            )
-        self._range()
+        networks.check(self.get_params())
+        self._range = networks.reward_range(self.get_params())
         self._seed = draw_seed(self.random_state)
         self._random = np.random.default_rng([self._seed, EXPLORING])
         self._learner = None
         self.arms_ = labels
 
-    def _range(self) -> tuple[float, float] | None:
-        """Return what is mapped to [0, 1], None if rewards are to be standardised."""
-        if self.reward_range is not None:
-            return logs.check_range(self.reward_range)
-        return None if self.reward == "gaussian" else (0.0, 1.0)
-
     def _new_learner(self, features: int) -> ArmLearner:
         settings = networks.settings(self.get_params(), features, self._seed)
-        return ArmLearner(settings, len(self.arms_), self._range())
+        return ArmLearner(settings, len(self.arms_), self._range)
 
     def _keep(self, learner: ArmLearner) -> None:
         self._learner, self.n_features_in_ = learner, learner.settings.features
 
-    def _context(self, context: ArrayLike) -> FloatArray:
-        """Return a context, checked, as an array of shape (1, features)."""
-        row = np.array(context, np.float64, ndmin=2)
-        if np.ndim(context) != 1 or row.size == 0:
-            raise ValueError(f"context must be a 1-D array of features, got shape {np.shape(context)}")
-        self._check_contexts(row, context)
-        return row
-
-    def _check_contexts(self, rows: FloatArray, given: ArrayLike) -> None:
-        if rows.ndim != 2 or 0 in rows.shape:
-            raise ValueError(f"contexts must be of shape (n, features), got {np.shape(given)}")
-        expected = getattr(self, "n_features_in_", rows.shape[1])
-        if rows.shape[1] != expected:
-            raise ValueError(
-                f"contexts have {rows.shape[1]} features, but this policy has learnt from {expected}"
-            )
-        if not within(rows, constants.MAX_MAGNITUDE):
-            logs.refuse_bad("contexts", rows)
-
-    def _number(self, arm: Label) -> int:
-        """Return the position of an arm."""
-        if np.ndim(arm) == 0:  # an array would not be equal or unequal to a name
-            for number, label in enumerate(self.arms_):
-                if label == arm:
-                    return number
-        raise ValueError(f"arm must be one of {self.arms_}, got {arm!r}; add_arm adds one")
+    @property
+    def _features(self) -> int | None:
+        """Return the length of a context, None before one was learnt."""
+        return getattr(self, "n_features_in_", None)
 
     def _rewards(self, name: str, rewards: ArrayLike, count: int) -> FloatArray:
         """Return rewards, checked."""
         paid = logs.numbers(name, rewards, count)
         if self.reward != "gaussian":
-            logs.refuse_outside(paid, *(self._range() or (0.0, 1.0)), self.reward)
+            logs.refuse_outside(paid, *(self._range or (0.0, 1.0)), self.reward)
         return paid

@@ -1,4 +1,4 @@
-"""Checks of logged decisions, and the weights that propensities give them."""
+"""Checks of decisions, made or to be made, and the weights that propensities give logged ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ggln.core import constants
+from ggln.core.scaling import within
 
 FloatArray = NDArray[np.float64]
 HEAVIEST = 5.0
@@ -27,6 +28,47 @@ def refuse_bad(name: str, values: FloatArray) -> None:
         f"{name} contains {what}: {where}. Numbers must be finite, at most {constants.MAX_MAGNITUDE:g} in "
         "size; the policy is unchanged"
     )
+
+
+def context_rows(contexts: ArrayLike, features: int | None) -> FloatArray:
+    """Return contexts [n, features], one of them as [1, features]; None is any number of features."""
+    try:
+        rows = np.array(contexts, np.float64, ndmin=2)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"contexts must be numbers, as many in each row: {error}. Categories become columns of 0 and 1, "
+            "by pandas.get_dummies for example; the policy is unchanged"
+        ) from error
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise ValueError(f"contexts must be of shape (n, features), got {np.shape(contexts)}")
+    if features not in (None, rows.shape[1]):
+        raise ValueError(
+            f"contexts have {rows.shape[1]} features, but this policy has learnt from {features}"
+        )
+    if not within(rows, constants.MAX_MAGNITUDE):
+        refuse_bad("contexts", rows)
+    return rows
+
+
+def context_row(context: ArrayLike, features: int | None) -> FloatArray:
+    """Return a single context as [1, features]."""
+    if np.ndim(context) != 1 or np.size(context) == 0:
+        raise ValueError(f"context must be a 1-D array of features, got shape {np.shape(context)}")
+    return context_rows(context, features)
+
+
+def arm_number(arms: list[Any], arm: Any) -> int:
+    """Return the position of an arm among `arms`."""
+    if np.ndim(arm) == 0:  # an array would not be equal or unequal to a name
+        for number, label in enumerate(arms):
+            if label == arm:
+                return number
+    raise ValueError(f"arm must be one of {arms}, got {arm!r}; add_arm adds one")
+
+
+def arm_numbers(arms: list[Any], played: Sequence[Any], count: int) -> NDArray[np.int64]:
+    """Return the positions of as many arms as there are contexts."""
+    return np.array([arm_number(arms, arm) for arm in sized("arms", played, count)], np.int64)
 
 
 def sized(name: str, values: Sequence[Any], count: int) -> list[Any]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ggln.bandits import logs
 from ggln.core.build import Settings, bernoulli_settings
 from ggln.estimators import GGLNRegressor
 
@@ -66,3 +67,27 @@ def settings(parameters: dict[str, Any], features: int, seed: int) -> Settings:
     outputs = 1 if parameters["reward"] == "bernoulli" else 2 ** parameters["depth"] - 1
     shared = {name: getattr(gaussian, name) for name in SHARED}
     return bernoulli_settings(**shared, features=features, outputs=outputs, min_probability=LEAST)
+
+
+def reward_range(parameters: dict[str, Any]) -> tuple[float, float] | None:
+    """Return what is mapped to [0, 1], None if rewards are to be standardised."""
+    if parameters["reward_range"] is not None:
+        return logs.check_range(parameters["reward_range"])
+    return None if parameters["reward"] == "gaussian" else (0.0, 1.0)
+
+
+def check(parameters: dict[str, Any]) -> None:
+    """Raise ValueError where parameters, each of them valid, do not go together."""
+    regressor(parameters, 0)._check_parameters()
+    reward, base_model = parameters["reward"], parameters["base_model"]
+    if parameters["pseudo_count"] == "leverage" and (reward, base_model) != ("gaussian", "linear"):
+        raise ValueError(
+            'pseudo_count="leverage" reads the regression of base_model="linear", which only Gaussian '
+            f"rewards have, got base_model={base_model!r} and reward={reward!r}"
+        )
+    span = reward_range(parameters)
+    if reward == "bernoulli" and span != (0.0, 1.0):
+        raise ValueError(
+            'reward_range must be None or (0, 1) with reward="bernoulli", whose rewards are 0 or 1, '
+            f"got {parameters['reward_range']!r}"
+        )

@@ -36,7 +36,7 @@ def _line(own: Results) -> dict[str, str]:
         "paper": f"{paper:.0f} ± {own['paper_error']:.0f}" if paper else "",
         "of paper": f"{own['reward'] / paper:.1%}" if paper else "",
         "rank": f"{own['rank']:.2f}" if "rank" in own else "",
-        "us per\ndecision": f"{own['microseconds']:.0f}",
+        "us per\ndecision": "" if own["microseconds"] is None else f"{own['microseconds']:.0f}",
     }
 
 

@@ -62,16 +62,17 @@ def follow(
 ) -> Results:
     """Let one policy play the episodes of some seeds.
 
-    Returns rewards [seeds], regret [seeds][POINTS], and the seconds that all decisions took together.
+    Returns rewards [seeds], regret [seeds][POINTS], and the processor's seconds that all decisions took
+    together: a clock on the wall would count what else the machine does.
     """
     environment = tasks.build(tasks.Task(**task), steps, data_dir)
     episodes = [environment.episode(seed) for seed in seeds]
-    start = time.perf_counter()
+    start = time.process_time()
     if policy in competitors.NAMES:
         arms, seconds = competitors.play(policy, batch.stack(seeds, episodes))
     else:
         arms = np.array([_alone(policy, setting, *pair) for pair in zip(seeds, episodes, strict=True)])
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
     length = len(episodes[0].contexts)
     kept = np.linspace(0, length - 1, min(POINTS, length)).round().astype(int)
     pairs = list(zip(episodes, arms, strict=True))
@@ -79,7 +80,7 @@ def follow(
         "rewards": [simulate.earned(*pair).sum() for pair in pairs],
         "regret": [simulate.regret(*pair)[kept] for pair in pairs],
         "steps": length,
-        "seconds": seconds,
+        "processor_seconds": seconds,
     }
 
 
@@ -140,7 +141,7 @@ class Found(NamedTuple):
 
     rewards: dict[int, float]  # by seed
     regret: dict[int, list[float]]
-    microseconds: list[float]  # for a decision, job by job
+    microseconds: list[float]  # of the processor for a decision, job by job
     steps: int
 
 
@@ -159,7 +160,9 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
         own = found[name].setdefault(policy, Found({}, {}, [], result["steps"]))
         own.rewards.update(zip(arguments["seeds"], result["rewards"], strict=True))
         own.regret.update(zip(arguments["seeds"], result["regret"], strict=True))
-        own.microseconds.append(1e6 * result["seconds"] / (len(arguments["seeds"]) * result["steps"]))
+        if "processor_seconds" in result:  # jobs of earlier versions had the time of a clock on the wall
+            decisions = len(arguments["seeds"]) * result["steps"]
+            own.microseconds.append(1e6 * result["processor_seconds"] / decisions)
     return {name: policies for name, policies in found.items() if policies}
 
 
@@ -221,7 +224,8 @@ def _line(own: Found) -> Results:
         "reward": rewards.mean(),
         "error": _error(rewards),
         "seeds": len(rewards),
-        "microseconds": np.median(own.microseconds),  # the first job of a worker may compile kernels
+        # the first job of a worker may compile kernels
+        "microseconds": np.median(own.microseconds) if own.microseconds else None,
         "regret": curves.mean(axis=0),
         "regret_error": _error(curves),
     }

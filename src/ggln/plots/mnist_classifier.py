@@ -22,7 +22,7 @@ def draw(results: dict[str, Any]) -> Figure:
         left.plot(values, np.arange(len(names)) + shift, "o", color=color, label=text)
     left.axvline(results["published"], color=GREY, linestyle="--", linewidth=1.0, label="published, deskewed")
     left.set_yticks(range(len(names)), [name + (" *" if name == chosen else "") for name in names])
-    left.invert_yaxis()
+    left.set_ylim(len(names) - 0.5, -0.5)
     left.grid(axis="x", color=GREY, alpha=0.3)
     left.set_xlabel("accuracy after one pass, % (* chosen by the images held out)")
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)

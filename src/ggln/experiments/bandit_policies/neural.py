@@ -71,7 +71,7 @@ class Method(NamedTuple):
 
 
 def play(method: Method, batch: Batch, round_length: int = ROUND) -> tuple[NDArray[np.intp], float]:
-    """Return the arms [seeds, steps] that a method plays, and the seconds it took, compilation apart."""
+    """Return the arms [seeds, steps] that a method plays, and the processor's seconds, compilation apart."""
     _, steps, n_arms = batch.rewards.shape
     padded = math.ceil(steps / round_length) * round_length
     shape = Shape(padded, batch.contexts.shape[2], n_arms)
@@ -81,9 +81,9 @@ def play(method: Method, batch: Batch, round_length: int = ROUND) -> tuple[NDArr
     )
     keys = jnp.stack([random.key(seed) for seed in batch.seeds])
     run = _compiled(method, shape, round_length, len(batch.seeds))
-    start = time.perf_counter()
+    start = time.process_time()
     arms = np.asarray(run(keys, contexts, rewards))[:, :steps]
-    return arms.astype(np.intp), time.perf_counter() - start
+    return arms.astype(np.intp), time.process_time() - start
 
 
 @lru_cache(maxsize=4)
