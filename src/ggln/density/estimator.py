@@ -193,10 +193,12 @@ class DenoisingDensity(Parameters):
     def anomaly_score(self, X: ArrayLike, draws: int = 8) -> FloatArray:
         """Return how badly each row is restored from noise: larger is more anomalous.
 
-        The squared error of mu(x + xi), averaged over columns, `draws` of the noise and its strengths. With
-        `base_model="none"`, which tells unseen kinds of rows best, it is in units of the variance that the
-        network expects at the restored row, and about 1 for usual rows; otherwise in units of the noise's
-        variance, and usually below 1. Away from the data it grows with the square of the distance.
+        The squared error of mu(x + xi), averaged over columns and `draws` of the noise, in units of the
+        noise's variance; then the mean over the strengths of the noise. Away from the data it grows with the
+        square of the distance.
+
+        With `base_model="none"`, which cannot pass a row on and tells unseen kinds of rows best, the unit is
+        mostly the variance that the network expects at the restored row: how much worse than rows like it.
         """
         check_counts(1, draws=draws)
         rows = self._known_rows(X)
