@@ -72,10 +72,52 @@ def test_chains_that_leave_say_so(density):
     assert (abs(drawn - [5.0, 0.0]) <= 3.0 * dynamics.BOUND + 1e-6).all()
 
 
-def test_anomalies_score_higher(density, ring):
+@pytest.fixture(scope="module")
+def gates_alone(ring):
+    settings = {"base_model": "none", "context_dim": 12, "learning_rate": 0.4, "epochs": 5}
+    return DenoisingDensity(layer_sizes=(16, 16, 1), random_state=0, **settings).fit(ring(1000))
+
+
+@pytest.mark.parametrize("model", ["density", "gates_alone"])
+def test_anomalies_score_higher(model, ring, request):
+    density = request.getfixturevalue(model)
     usual = density.anomaly_score(ring(100, seed=7))
     assert density.anomaly_score([[5.0, 0.0], [12.0, 4.0]]).min() > np.quantile(usual, 0.9)
     assert density.score(ring(100, seed=7)) > density.score(np.full((5, 2), [5.0, 0.0]))
+
+
+@pytest.mark.parametrize("model", ["density", "gates_alone"])
+def test_anomaly_scores_grow_with_the_distance_from_the_data(model, request):
+    density = request.getfixturevalue(model)
+    angles = np.linspace(0, 2 * np.pi, 17)
+    away = np.column_stack([np.cos(angles), np.sin(angles)])
+    scores = np.array(
+        [density.anomaly_score([5.0, 0.0] + r * away) for r in (3.0, 6.0, 12.0, 50.0, 1e6, 1e60)]
+    )
+    assert (np.diff(np.log(scores), axis=0) > 0).all()
+    assert np.isfinite(scores).all()
+
+
+def test_a_row_has_the_same_anomaly_score_in_any_company(density, ring):
+    rows = ring(70, seed=8)
+    np.testing.assert_array_equal(density.anomaly_score(rows)[65:], density.anomaly_score(rows[65:]))
+
+
+def test_an_unseen_kind_of_row_is_found():
+    from sklearn.datasets import load_digits
+    from sklearn.metrics import roc_auc_score
+
+    X, y = load_digits(n_class=4, return_X_y=True)
+    seen = np.flatnonzero(y != 0)[:250]
+    model = DenoisingDensity(**SMALL, base_model="none", learning_rate=0.4, epochs=3).fit(X[seen])
+    others = np.setdiff1d(np.arange(len(y)), seen)
+    assert roc_auc_score(y[others] == 0, model.anomaly_score(X[others])) > 0.9
+
+
+@pytest.mark.parametrize("preset", [ggln.presets.PAPER_MNIST, ggln.presets.PAPER_SWISS_ROLL])
+def test_presets_are_arguments_of_a_density(ring, preset):
+    model = DenoisingDensity(**preset, random_state=0).set_params(layer_sizes=(4, 1), context_dim=3)
+    assert np.isfinite(model.fit(ring(60)).denoise(ring(5))).all()
 
 
 def test_the_score_of_a_gaussian_converges():
@@ -146,6 +188,9 @@ def test_names_of_columns_are_kept(ring):
         (lambda d: d.sample(0), "n must be"),
         (lambda d: d.sample(5, "gibbs"), "method"),
         (lambda d: d.sample(5, step_size=-1.0), "step_size"),
+        (lambda d: d.sample(5, step_size="long"), "step_size"),
+        (lambda d: d.sample(5, burn_in=-1), "burn_in"),
+        (lambda d: d.anomaly_score([[1.0, 2.0]], draws=0), "draws"),
     ],
 )
 def test_bad_calls_say_why_and_change_nothing(density, ring, call, message):

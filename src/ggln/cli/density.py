@@ -12,6 +12,7 @@ from ggln.cli.show import keep, new_console, print_table
 app = typer.Typer()
 
 Repeats = Annotated[int, typer.Option(min=1, help="Repetitions, averaged.")]
+Threads = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one on each core.")]
 
 
 def _numbers(text: str, name: str) -> tuple[int, ...]:
@@ -53,6 +54,7 @@ def hmc(
     substeps: Annotated[int, typer.Option(min=1, help="Leapfrog steps in each.")] = 150,
     chains: Annotated[int, typer.Option(min=1, help="Chains that run side by side.")] = 100,
     seed: Seed = 0,
+    n_jobs: Threads = -1,
     output: Output = RESULTS,
 ) -> None:
     """Figure 3B: Hamiltonian dynamics along the learnt scores of the Swiss roll.
@@ -66,7 +68,7 @@ def hmc(
 
     console = new_console()
     with console.status("sampling"):
-        results = experiment.run(rows, steps, substeps, chains=chains, seed=seed)
+        results = experiment.run(rows, steps, substeps, chains=chains, seed=seed, n_jobs=n_jobs)
     columns = {"energy_distance": ".4f", "inside": ".1%", "seconds": ".0f"}
     names = {"energy_distance": "energy distance to fresh samples", "inside": "within 1.5 times the range"}
     print_table(console, f"{steps} steps of {substeps} sub-steps", columns, results["samples"], names)
@@ -83,7 +85,7 @@ def mnist(
     steps: Annotated[int, typer.Option(min=25, help="Denoising steps.")] = 3000,
     step_length: Annotated[float, typer.Option(min=1e-6, max=1.0, help="Length of each step.")] = 0.002,
     seed: Seed = 0,
-    n_jobs: Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one on each core.")] = -1,
+    n_jobs: Threads = -1,
     data_dir: DataDir = None,
     output: Output = RESULTS,
 ) -> None:
@@ -126,19 +128,23 @@ def gradient_check(
     Example: ggln reproduce gradient-check --samples 100,1000 --seeds 1
     """
     from ggln.experiments import gradient_check as experiment
+    from ggln.experiments.seeds import Mean
     from ggln.plots import gradient_check as picture
 
     sizes = _numbers(samples, "samples")
     results = experiment.run(sizes, seeds, store_folder(store, output), n_jobs)
-    columns = {str(size): ".3f" for size in sizes}
-    lines = {name: dict(zip(columns, errors, strict=True)) for name, errors in results["errors"].items()}
+    columns = {str(size): "" for size in sizes}
+    lines = {
+        name: dict(zip(columns, map(Mean, errors, results["standard_errors"][name]), strict=True))
+        for name, errors in results["errors"].items()
+    }
     console = new_console()
     print_table(console, "Error of the score over its size, by rows learnt", columns, lines, {})
     keep(console, results, output, "gradient-check", picture.draw)
 
 
 @app.command()
-def anomaly(seeds: Repeats = 1, n_jobs: Workers = 1, store: Store = None, output: Output = RESULTS) -> None:
+def anomaly(seeds: Repeats = 3, n_jobs: Workers = 1, store: Store = None, output: Output = RESULTS) -> None:
     """Find the digit that was left out of training, beside scikit-learn's detectors.
 
     Example: ggln reproduce anomaly --n-jobs -1
@@ -159,6 +165,7 @@ def anomaly(seeds: Repeats = 1, n_jobs: Workers = 1, store: Store = None, output
 def digit_samples(
     count: Annotated[int, typer.Option(min=16, help="Samples of each method.")] = 200,
     seed: Seed = 0,
+    n_jobs: Threads = -1,
     output: Output = RESULTS,
 ) -> None:
     """Digits from nothing, by annealed Langevin dynamics, with distances to unseen digits.
@@ -170,7 +177,7 @@ def digit_samples(
 
     console = new_console()
     with console.status("learning and sampling"):
-        results = experiment.run(count, seed)
+        results = experiment.run(count, seed, n_jobs)
     columns = {"energy_distance": ".4f", "nearest": ".4f"}
     names = {
         "energy_distance": "energy distance to unseen digits",

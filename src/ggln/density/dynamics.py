@@ -39,7 +39,12 @@ def hold(
 
 
 def denoise(
-    rows: FloatArray, mean: Field, steps: int, length: float, known: Mask | None, watch: Field | None = None
+    rows: FloatArray,
+    mean: Field,
+    steps: int,
+    length: float,
+    known: Mask | None,
+    watch: Callable[[FloatArray], object] | None = None,
 ) -> Walk:
     """Take steps x += length * (mu(x) - x); `known` coordinates keep their value (Appendix H.4).
 

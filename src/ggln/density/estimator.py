@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ggln import persistence
-from ggln.core import constants
-from ggln.core.build import Settings
-from ggln.core.threads import Threads
-from ggln.density import dynamics
-from ggln.density.denoiser import Denoiser, Denoisers, draw_noise
-from ggln.estimators import SCALE
-from ggln.manners import RATE, ROWS, Manners, refuse_bad
+from ggln.density import anomaly, dynamics, sampling
+from ggln.density.checks import check_counts, check_length, check_mask, check_size
+from ggln.density.denoiser import Denoisers
+from ggln.density.parameters import Parameters
+from ggln.manners import ROWS, refuse_bad
 
 FloatArray = NDArray[np.float64]
-LANGEVIN_STEPS = 40
-"""Steps at each strength of the noise that `sample` takes by default."""
-LANGEVIN_SIZE = 0.3
-"""Step of the Langevin dynamics, as a fraction of the noise's deviation."""
-LANGEVIN_REACH = 5.0
-"""Deviations of the noise that Langevin chains may go beyond the bound: noisy rows lie outside the data."""
-HMC_SIZE = 0.003
-"""The paper's step of the Hamiltonian dynamics, in scaled units."""
-START_STEPS = 24
-"""Denoising steps that bring random starting points of Hamiltonian chains to the data, as in Figure 4."""
 
 
-class DenoisingDensity(Manners, BaseEstimator):
+class DenoisingDensity(Parameters):
     """Density modelling by undoing noise, learnt online: score function, samples, in-filling, anomalies.
 
     An isotropic Gaussian gated linear network with as many outputs as inputs sees each row with small
@@ -69,6 +53,9 @@ class DenoisingDensity(Manners, BaseEstimator):
         How far one row moves a neuron's prediction towards it, as a fraction of the longest safe step.
     step : {"split", "capped", "ogd"}
         "split" bounds the steps of mean and precision apart; the others are those of `GGLNRegressor`.
+    base_model : {"coordinate", "none"}
+        What the first layer is given beside biases: the noisy row, so that an untrained network is nearly the
+        identity; or nothing, so that gates alone say where a row belongs, which `anomaly_score` likes best.
     base_variance, bias_variance, min_variance, max_variance : float
         As in `GGLNRegressor`, in units of the noise's variance.
     bias_range : float
@@ -107,86 +94,6 @@ class DenoisingDensity(Manners, BaseEstimator):
     >>> bool(density.score_function([[2.0, 0.0]])[0, 0] < 0)  # uphill is where the data are
     True
     """
-
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        "noise": [Interval(Real, 0, None, closed="neither"), "array-like"],
-        "noise_unit": [StrOptions({"spread", "data"})],
-        "layer_sizes": ["array-like"],
-        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
-        "epochs": [Interval(Integral, 1, None, closed="left")],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "gating": [StrOptions({"pairs", "sphere", "axis", "mixed"})],
-        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
-        "learning_rate": [RATE],
-        "step": [StrOptions({"split", "capped", "ogd"})],
-        "base_variance": [SCALE],
-        "bias_variance": [SCALE],
-        "min_variance": [SCALE],
-        "max_variance": [SCALE],
-        "bias_range": [Interval(Real, 1, 1e6, closed="both")],
-        "bias_weight": [Interval(Real, 0, 1e3, closed="both")],
-        "scaling": [StrOptions({"data", "noisy"})],
-        "scaling_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "anneal": ["boolean"],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [
-            None,
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-        ],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        noise: float | Sequence[float] = 0.2,
-        noise_unit: str = "spread",
-        layer_sizes: Sequence[int] = (32, 32, 32, 1),
-        context_dim: int = 8,
-        epochs: int = 1,
-        n_estimators: int = 1,
-        gating: str = "pairs",
-        gating_bias: float | str = "data",
-        learning_rate: float = 0.1,
-        step: str = "split",
-        base_variance: float = 1.0,
-        bias_variance: float = 10.0,
-        min_variance: float = 1e-2,
-        max_variance: float = 1e2,
-        bias_range: float = 1.0,
-        bias_weight: float = 1e-2,
-        scaling: str = "data",
-        scaling_rows: int | None = None,
-        anneal: bool = True,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.noise = noise
-        self.noise_unit = noise_unit
-        self.layer_sizes = layer_sizes
-        self.context_dim = context_dim
-        self.epochs = epochs
-        self.n_estimators = n_estimators
-        self.gating = gating
-        self.gating_bias = gating_bias
-        self.learning_rate = learning_rate
-        self.step = step
-        self.base_variance = base_variance
-        self.bias_variance = bias_variance
-        self.min_variance = min_variance
-        self.max_variance = max_variance
-        self.bias_range = bias_range
-        self.bias_weight = bias_weight
-        self.scaling = scaling
-        self.scaling_rows = scaling_rows
-        self.anneal = anneal
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     # Learning ------------------------------------------------------------------------------------------
 
@@ -278,7 +185,7 @@ class DenoisingDensity(Manners, BaseEstimator):
         rows : (n, columns), or with `return_path` (steps + 1, n, columns)
         """
         check_is_fitted(self)
-        missing = self._check_mask(mask, np.shape(X))
+        missing = check_mask(mask, np.shape(X))
         values = np.array(X, np.float64)
         values = np.where(missing & np.isnan(values), self.denoisers_.range.middle, values)
         return self._walk(self._known_rows(values), ~missing, steps, step_length, return_path)
@@ -286,26 +193,33 @@ class DenoisingDensity(Manners, BaseEstimator):
     def anomaly_score(self, X: ArrayLike, draws: int = 8) -> FloatArray:
         """Return how badly each row is restored from noise: larger is more anomalous.
 
-        The mean, over the strengths of the noise and `draws` of it, of the squared error of mu(x + xi) in
-        units of the noise's variance.
+        The squared error of mu(x + xi), averaged over columns and `draws` of the noise, in units of the
+        noise's variance; then the mean over the strengths of the noise. Away from the data it grows with the
+        square of the distance.
+
+        With `base_model="none"`, which cannot pass a row on and tells unseen kinds of rows best, the unit is
+        mostly the variance that the network expects at the restored row: how much worse than rows like it.
         """
-        rows = self._scaled(X)
-        total = np.zeros(len(rows))
+        check_counts(1, draws=draws)
+        rows = self._known_rows(X)
+        rows = self.denoisers_.range.to_scaled(rows)
         with self._threads() as threads:
-            for network in self.denoisers_.networks:
-                for draw in range(draws):
-                    xi = draw_noise(network.settings.seed, -(-len(rows) // 64) * 64 * draw, *rows.shape)
-                    mean = network.predict(rows + network.noise * xi, threads)[0]
-                    total += np.mean(((mean - rows) / network.noise) ** 2, axis=1)
-        return total / (draws * len(self.denoisers_.networks))
+            found = [
+                anomaly.relative_errors(network, rows, draws, threads) for network in self.denoisers_.networks
+            ]
+        score: FloatArray = np.mean(found, axis=0)
+        return score
 
     def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002
-        """Return minus the mean anomaly score: larger is better, for scikit-learn's searches.
+        """Return minus the mean squared error of restoring rows from the smallest noise, over its variance.
 
-        An anomaly score is in units of the noise, so that models of different `noise` cannot be compared by
-        it. The gradient of the log-density is `score_function`.
+        Larger is better, for scikit-learn's searches over settings of equal noise. The gradient of the log-density
+        is `score_function`.
         """
-        return -float(np.mean(self.anomaly_score(X)))
+        rows = self._known_rows(X)
+        rows = np.clip(self.denoisers_.range.to_scaled(rows), -dynamics.BOUND, dynamics.BOUND)
+        with self._threads() as threads:
+            return -anomaly.restoring_error(self.denoisers_.networks[-1], rows, threads)
 
     # Sampling ------------------------------------------------------------------------------------------
 
@@ -342,72 +256,22 @@ class DenoisingDensity(Manners, BaseEstimator):
             "hmc": steps of each chain before its first sample.
         """
         check_is_fitted(self)
-        for name, value in {"n": n, "substeps": substeps, "chains": chains, "steps": steps}.items():
-            if value is not None and (not isinstance(value, Integral) or value < 1):
-                raise ValueError(f"{name} must be a positive integer, got {value!r}")
-        default = {"hmc": HMC_SIZE, "langevin": LANGEVIN_SIZE}
+        check_counts(1, n=n, substeps=substeps, chains=chains, steps=steps)
+        check_counts(0, burn_in=burn_in)
+        default = {"hmc": sampling.HMC_SIZE, "langevin": sampling.LANGEVIN_SIZE}
         if method not in default:
             raise ValueError(f'method must be "hmc" or "langevin", got {method!r}')
         size = default[method] if step_size is None else step_size
-        if not 0 < size < np.inf:
-            raise ValueError(f"step_size must be a positive number, got {step_size!r}")
+        check_size(size)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         with self._threads() as threads:
             if method == "hmc":
-                walk = self._hamiltonian(
-                    n, chains or min(n, 100), steps or 1, substeps, size, burn_in, random, threads
-                )
+                leaps = sampling.Leaps(chains or min(n, 100), steps or 1, substeps, size, burn_in)
+                walk = sampling.hamiltonian(self.denoisers_.networks[-1], n, leaps, random, threads)
             else:
-                walk = self._langevin(n, steps or LANGEVIN_STEPS, size, random, threads)
+                steps = steps or sampling.LANGEVIN_STEPS
+                walk = sampling.langevin(self.denoisers_.networks, n, steps, size, random, threads)
         return self._back(walk, "a smaller step_size")
-
-    def _hamiltonian(
-        self,
-        n: int,
-        chains: int,
-        steps: int,
-        substeps: int,
-        size: float,
-        burn_in: int,
-        random: np.random.Generator,
-        threads: Threads,
-    ) -> dynamics.Walk:
-        network = self.denoisers_.networks[-1]
-        start = random.uniform(-1.0, 1.0, (chains, self.n_features_in_))
-        now = dynamics.denoise(start, lambda x: network.predict(x, threads)[0], START_STEPS, 1.0, None)
-        rows, held = [], [now.held]
-        needed = -(-n // chains)
-        for step in range(burn_in + needed * steps):
-            now = dynamics.hamiltonian(now.rows, lambda x: network.score(x, threads), substeps, size, random)
-            if step >= burn_in and (step - burn_in) % steps == steps - 1:
-                rows.append(now.rows)
-                held.append(now.held)
-        kept = np.concatenate(held[1:])[:n] | held[0].any()
-        return dynamics.Walk(np.concatenate(rows)[:n], kept)
-
-    def _langevin(
-        self, n: int, steps: int, size: float, random: np.random.Generator, threads: Threads
-    ) -> dynamics.Walk:
-        rows, held = random.uniform(-1.0, 1.0, (n, self.n_features_in_)), np.zeros(n, np.bool_)
-        for network in self.denoisers_.networks:
-            noise = network.noise
-            # in units of the noise, in which one step suits all columns
-            walk = dynamics.langevin(
-                rows / noise,
-                self._scaled_score(network, threads),
-                steps,
-                size,
-                random,
-                bound=dynamics.BOUND / noise + LANGEVIN_REACH,
-            )
-            rows, held = walk.rows * noise, held | walk.held
-        mean = self.denoisers_.networks[-1].predict(rows, threads)[0]
-        return dynamics.Walk(mean, held)
-
-    @staticmethod
-    def _scaled_score(network: Denoiser, threads: Threads) -> dynamics.Field:
-        """Return the score of rows in units of the noise."""
-        return lambda x: network.noise * network.score(x * network.noise, threads)
 
     # Saving --------------------------------------------------------------------------------------------
 
@@ -441,49 +305,6 @@ class DenoisingDensity(Manners, BaseEstimator):
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _levels(self) -> list[float]:
-        """Return the strengths of the noise, the largest first."""
-        levels = list(self.noise) if isinstance(self.noise, Sequence | np.ndarray) else [self.noise]
-        if not levels or not all(isinstance(level, Real) and 0 < level < np.inf for level in levels):
-            raise ValueError(f"noise must be one or several positive numbers, got {self.noise!r}")
-        return sorted((float(level) for level in levels), reverse=True)
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
-        self._levels()
-        sizes = list(self.layer_sizes)
-        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
-            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
-        if self.scaling == "noisy" and self.noise_unit != "data":
-            raise ValueError('scaling="noisy" needs noise_unit="data": the range decides what a spread is')
-        if not self.min_variance < self.max_variance:
-            raise ValueError(
-                f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
-            )
-
-    def _new_denoisers(self, columns: int) -> Denoisers:
-        seed = self._seed()
-        names = (
-            "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance "
-            "learning_rate step min_variance max_variance bias_weight"
-        )
-        settings = Settings(
-            **{name: getattr(self, name) for name in names.split()},
-            layer_sizes=tuple(int(size) for size in self.layer_sizes),
-            base_model="coordinate",
-            projection="clip",
-            barrier=1e-6,
-            weight_range=(0.0, 1e3),
-            aggregation="last",
-            covariance="isotropic",
-            standardize=False,
-            features=columns,
-            outputs=columns,
-            seed=seed,
-        )
-        widened = self.scaling == "noisy"
-        return Denoisers(settings, self._levels(), self.noise_unit, widened, self.scaling_rows)
-
     def _rows(self, X: ArrayLike, reset: bool) -> FloatArray:
         """Return checked rows; columns must be at least two, since a single one has no isotropic network."""
         fewest = 2 if reset else 1
@@ -495,25 +316,6 @@ class DenoisingDensity(Manners, BaseEstimator):
         check_is_fitted(self)
         return self._rows(X, reset=False)
 
-    def _scaled(self, X: ArrayLike) -> FloatArray:
-        """Return checked rows in scaled units, held in the box that chains stay in."""
-        rows = self._known_rows(X)
-        return np.clip(self.denoisers_.range.to_scaled(rows), -dynamics.BOUND, dynamics.BOUND)
-
-    def _check_mask(self, mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        missing = np.asarray(mask)
-        if missing.dtype != np.bool_:
-            raise ValueError(f"mask must be boolean, True where a value is missing, got {missing.dtype}")
-        if missing.shape not in (shape, shape[1:]):
-            raise ValueError(f"mask must have the shape of X, {shape}, or of one row, got {missing.shape}")
-        missing = np.broadcast_to(missing, shape)
-        if missing.ndim == 2 and missing.all(axis=1).any():
-            row = int(np.flatnonzero(missing.all(axis=1))[0])
-            raise ValueError(
-                f"mask hides everything in row {row}: nothing is known to fill in from; use sample"
-            )
-        return missing
-
     def _walk(
         self,
         rows: FloatArray,
@@ -522,10 +324,8 @@ class DenoisingDensity(Manners, BaseEstimator):
         length: float,
         return_path: bool,
     ) -> FloatArray:
-        if not isinstance(steps, Integral) or steps < 0:
-            raise ValueError(f"steps must be a non-negative integer, got {steps!r}")
-        if not (isinstance(length, Real) and 0 < length <= 1):
-            raise ValueError(f"step_length must be in (0, 1], got {length!r}")
+        check_counts(0, steps=steps)
+        check_length(length)
         network, units = self.denoisers_.networks[-1], self.denoisers_.range
         start = units.to_scaled(rows)
         path = [start.copy()]

@@ -12,17 +12,17 @@ from sklearn.neighbors import LocalOutlierFactor
 from ggln.density import DenoisingDensity
 from ggln.experiments import jobs
 from ggln.experiments.record import Results, machine
+from ggln.experiments.seeds import Mean, average
 
-VERSION = "2"
+VERSION = "3"
 SETTINGS: dict[str, Any] = {
-    "noise": (8.0, 4.0, 2.0),
-    "noise_unit": "data",
-    "scaling": "noisy",
-    "layer_sizes": (32,) * 4 + (1,),
-    "context_dim": 8,
-    "learning_rate": 0.2,
+    "base_model": "none",
+    "layer_sizes": (32,) * 6 + (1,),
+    "context_dim": 12,
+    "learning_rate": 0.4,
     "epochs": 10,
 }
+"""Chosen on other images: digits of MNIST's training set, brought to 8 x 8."""
 OURS = "G-GLN"
 
 
@@ -41,9 +41,9 @@ def detect(digit: int, settings: dict[str, Any], seed: int) -> Results:
 
 
 def run(
-    seeds: int = 1, store: Path = Path("results/.jobs"), n_jobs: int | None = None, **replaced: Any
+    seeds: int = 3, store: Path = Path("results/.jobs"), n_jobs: int | None = None, **replaced: Any
 ) -> Results:
-    """Leave out each digit in turn."""
+    """Leave out each digit in turn; a seed cuts the rows anew. Areas are means over the seeds."""
     settings = SETTINGS | replaced
     wanted = [
         jobs.Job(detect, {"digit": digit, "settings": settings, "seed": seed}, VERSION)
@@ -51,17 +51,20 @@ def run(
         for seed in range(seeds)
     ]
     found = iter(jobs.run(wanted, store, n_jobs, "digits"))
-    areas: dict[str, list[float]] = {}
+    areas: dict[str, list[Mean]] = {}
     for _ in range(10):
         own = [next(found) for _ in range(seeds)]
         for name in own[0]:
-            areas.setdefault(name, []).append(float(np.mean([one[name] for one in own])))
-    ahead = sum(mine > max(others) for mine, *others in zip(*areas.values(), strict=True))
+            areas.setdefault(name, []).append(average(one[name] for one in own))
+    means = {name: [area.mean for area in own] for name, own in areas.items()}
+    ahead = sum(mine > max(others) for mine, *others in zip(*means.values(), strict=True))
     return {
         "experiment": "anomaly",
         "settings": settings,
         "seeds": seeds,
         "machine": machine(),
-        "areas": areas,
+        "areas": means,
+        "standard_errors": {name: [area.error for area in own] for name, own in areas.items()},
+        "mean_areas": {name: float(np.mean(own)) for name, own in means.items()},
         "ahead_of_both": ahead,
     }

@@ -11,6 +11,7 @@ from scipy.special import softmax
 from ggln.density import DenoisingDensity
 from ggln.experiments import jobs
 from ggln.experiments.record import Results, machine
+from ggln.experiments.seeds import average
 
 FloatArray = NDArray[np.float64]
 VERSION = "3"
@@ -84,8 +85,7 @@ def run(
     ]
     found = iter(jobs.run(wanted, store, n_jobs, "densities"))
     errors = {
-        name: [float(np.mean([next(found)["error"] for _ in range(seeds)])) for _ in sizes]
-        for name in DENSITIES
+        name: [average([next(found)["error"] for _ in range(seeds)]) for _ in sizes] for name in DENSITIES
     }
     return {
         "experiment": "gradient-check",
@@ -93,5 +93,6 @@ def run(
         "sizes": list(sizes),
         "seeds": seeds,
         "machine": machine(),
-        "errors": errors,
+        "errors": {name: [each.mean for each in own] for name, own in errors.items()},
+        "standard_errors": {name: [each.error for each in own] for name, own in errors.items()},
     }

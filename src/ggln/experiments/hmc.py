@@ -53,6 +53,7 @@ def run(
     size: float = 0.003,
     chains: int = 100,
     seed: int = 0,
+    n_jobs: int | None = None,
     **replaced: Any,
 ) -> Results:
     """Train on `rows` samples, run the chains, and compare with fresh samples of the smoothed roll."""
@@ -65,7 +66,7 @@ def run(
     samples: dict[str, Any] = {"fresh samples": {"rows": again, "seconds": 0.0}}
     for method in (swiss_roll.OURS, MLP, swiss_roll.TRUTH):
         began = time.perf_counter(), time.process_time()
-        mean = swiss_roll.field(method, settings, rows, seed)
+        mean = swiss_roll.field(method, settings, rows, seed, n_jobs)
         walked = follow(mean, chains, steps, substeps, size, seed)
         samples[method] = {
             "rows": walked,

@@ -1,5 +1,7 @@
 """The Swiss roll in the plane, scaled to [-1, 1], and what is known of it exactly."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,8 +26,9 @@ def sample(rows: int, seed: int) -> FloatArray:
     return curve(np.random.default_rng(seed).random(rows))
 
 
+@cache
 def manifold() -> FloatArray:
-    """Return points all along the roll, as dense as samples are."""
+    """Return points all along the roll, as dense as samples are. Not to be written to."""
     return curve((np.arange(MANIFOLD_POINTS) + 0.5) / MANIFOLD_POINTS)
 
 
@@ -38,8 +41,10 @@ def grid(edge: int = 25) -> FloatArray:
 def true_mean(rows: FloatArray) -> FloatArray:
     """Return E[y | x] of points y with noise: x + lambda times the score of the smoothed density."""
     roll = manifold()
-    squares = ((rows[:, None] - roll[None]) ** 2).sum(axis=-1)
-    weights = np.exp((squares.min(axis=1, keepdims=True) - squares) / (2.0 * NOISE**2))
+    # -|x - y|^2 / 2 lambda without |x|^2, which is the same for all y; the largest is taken off before exp
+    logs = (rows @ roll.T - 0.5 * (roll**2).sum(axis=1)) / NOISE**2
+    logs -= logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs, out=logs)
     mean: FloatArray = weights @ roll / weights.sum(axis=1, keepdims=True)
     return mean
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ggln.density import DenoisingDensity
 from ggln.experiments import denoising_mlp, extras, jobs, roll
 from ggln.experiments.record import Results, machine
+from ggln.experiments.seeds import Mean, average
 
 FloatArray = NDArray[np.float64]
 Field = Callable[[FloatArray], FloatArray]
@@ -30,15 +31,16 @@ OURS, TRUTH = "G-GLN", "the true score"
 LEARNING_RATES, BATCHES = (0.01, 0.0005), (1, 10, 100)
 MLPS = {f"MLP, batch {batch}, rate {rate:g}": (rate, batch) for rate in LEARNING_RATES for batch in BATCHES}
 METHODS = (OURS, *MLPS)
+MEASURES = ("distance", "cosine_error")
 
 
-def field(method: str, settings: dict[str, Any], rows: int, seed: int) -> Field:
+def field(method: str, settings: dict[str, Any], rows: int, seed: int, n_jobs: int | None = 1) -> Field:
     """Learn `rows` samples in one pass; return x -> mu(x). All methods see the same samples."""
     if method == TRUTH:
         return roll.true_mean
     clean = roll.sample(rows, seed)
     if method == OURS:
-        model = DenoisingDensity(**settings, random_state=seed, n_jobs=1).fit(clean)
+        model = DenoisingDensity(**settings, random_state=seed, n_jobs=n_jobs).fit(clean)
         return model.denoise
     noisy = clean + roll.NOISE * np.random.default_rng([seed, 1]).standard_normal(clean.shape)
     return denoising_mlp.train(clean, noisy, *MLPS[method], seed)
@@ -89,9 +91,9 @@ def run(
         measured[str(n)] = {}
         for method in (*METHODS, TRUTH):
             own = [next(found) for _ in range(seeds)]
-            numbers = {
-                name: float(np.mean([one[name] for one in own])) for name in ("distance", "cosine_error")
-            }
+            numbers: Results = {}
+            for name in MEASURES:
+                numbers[name], numbers[f"{name}_standard_error"] = average(one[name] for one in own)
             worst = {"worst_distance": max(one["distance"] for one in own)}
             path = np.round(own[0]["path"], 3)  # enough for a picture
             measured[str(n)][method] = {**numbers, **worst, "path": path, "distances": own[0]["distances"]}
@@ -108,15 +110,17 @@ def run(
     }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
+def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Mean]]]:
     """Return the columns, and a line for each method."""
-    columns = {f"{what}, {n}": ".3f" for n in results["samples"] for what in ("distance", "cosine error")}
+    cells = {
+        f"{measure.replace('_', ' ')}, {n}": (n, measure) for n in results["samples"] for measure in MEASURES
+    }
     rows = {
         method: {
-            f"{what}, {n}": own[method][what.replace(" ", "_")]
-            for n, own in results["samples"].items()
-            for what in ("distance", "cosine error")
+            column: Mean(own[measure], own[f"{measure}_standard_error"])
+            for column, (n, measure) in cells.items()
+            for own in [results["samples"][n][method]]
         }
         for method in (*METHODS, TRUTH)
     }
-    return columns, rows
+    return dict.fromkeys(cells, ""), rows

@@ -1,0 +1,142 @@
+"""The parameters of a density: their ranges, their defaults, and the networks that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ggln.core import constants
+from ggln.core.build import Settings
+from ggln.density.denoiser import Denoisers
+from ggln.estimators import SCALE
+from ggln.manners import JOBS, RATE, Manners
+
+
+class Parameters(Manners, BaseEstimator):
+    """Constructor and checks of `DenoisingDensity`, which documents each parameter."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "noise": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "noise_unit": [StrOptions({"spread", "data"})],
+        "layer_sizes": ["array-like"],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "gating": [StrOptions({"pairs", "sphere", "axis", "mixed"})],
+        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
+        "learning_rate": [RATE],
+        "step": [StrOptions({"split", "capped", "ogd"})],
+        "base_model": [StrOptions({"coordinate", "none"})],
+        "base_variance": [SCALE],
+        "bias_variance": [SCALE],
+        "min_variance": [SCALE],
+        "max_variance": [SCALE],
+        "bias_range": [Interval(Real, 1, 1e6, closed="both")],
+        "bias_weight": [Interval(Real, 0, 1e3, closed="both")],
+        "scaling": [StrOptions({"data", "noisy"})],
+        "scaling_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "anneal": ["boolean"],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        noise: float | Sequence[float] = 0.2,
+        noise_unit: str = "spread",
+        layer_sizes: Sequence[int] = (32, 32, 32, 1),
+        context_dim: int = 8,
+        epochs: int = 1,
+        n_estimators: int = 1,
+        gating: str = "pairs",
+        gating_bias: float | str = "data",
+        learning_rate: float = 0.1,
+        step: str = "split",
+        base_model: str = "coordinate",
+        base_variance: float = 1.0,
+        bias_variance: float = 10.0,
+        min_variance: float = 1e-2,
+        max_variance: float = 1e2,
+        bias_range: float = 1.0,
+        bias_weight: float = 1e-2,
+        scaling: str = "data",
+        scaling_rows: int | None = None,
+        anneal: bool = True,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.noise = noise
+        self.noise_unit = noise_unit
+        self.layer_sizes = layer_sizes
+        self.context_dim = context_dim
+        self.epochs = epochs
+        self.n_estimators = n_estimators
+        self.gating = gating
+        self.gating_bias = gating_bias
+        self.learning_rate = learning_rate
+        self.step = step
+        self.base_model = base_model
+        self.base_variance = base_variance
+        self.bias_variance = bias_variance
+        self.min_variance = min_variance
+        self.max_variance = max_variance
+        self.bias_range = bias_range
+        self.bias_weight = bias_weight
+        self.scaling = scaling
+        self.scaling_rows = scaling_rows
+        self.anneal = anneal
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _levels(self) -> list[float]:
+        """Return the strengths of the noise, the largest first."""
+        levels = list(self.noise) if isinstance(self.noise, Sequence | np.ndarray) else [self.noise]
+        if not levels or not all(isinstance(level, Real) and 0 < level < np.inf for level in levels):
+            raise ValueError(f"noise must be one or several positive numbers, got {self.noise!r}")
+        return sorted((float(level) for level in levels), reverse=True)
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        self._levels()
+        sizes = list(self.layer_sizes)
+        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
+            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+        if self.scaling == "noisy" and self.noise_unit != "data":
+            raise ValueError('scaling="noisy" needs noise_unit="data": the range decides what a spread is')
+        if not self.min_variance < self.max_variance:
+            raise ValueError(
+                f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
+            )
+
+    def _new_denoisers(self, columns: int) -> Denoisers:
+        seed = self._seed()
+        names = (
+            "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance "
+            "learning_rate step base_model min_variance max_variance bias_weight"
+        )
+        settings = Settings(
+            **{name: getattr(self, name) for name in names.split()},
+            layer_sizes=tuple(int(size) for size in self.layer_sizes),
+            projection="clip",
+            barrier=1e-6,
+            weight_range=(0.0, 1e3),
+            aggregation="last",
+            covariance="isotropic",
+            standardize=False,
+            features=columns,
+            outputs=columns,
+            seed=seed,
+        )
+        widened = self.scaling == "noisy"
+        return Denoisers(settings, self._levels(), self.noise_unit, widened, self.scaling_rows)
