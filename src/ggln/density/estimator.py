@@ -213,8 +213,8 @@ class DenoisingDensity(Parameters):
     def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002
         """Return minus the mean squared error of restoring rows from the smallest noise, over its variance.
 
-        Larger is better, for scikit-learn's searches over settings of equal noise. The gradient of the log-density
-        is `score_function`.
+        Larger is better, for scikit-learn's searches over settings of equal noise. The gradient of the
+        log-density is `score_function`.
         """
         rows = self._known_rows(X)
         rows = np.clip(self.denoisers_.range.to_scaled(rows), -dynamics.BOUND, dynamics.BOUND)
