@@ -60,7 +60,7 @@ def test_every_command_has_an_example():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["demmo"], "No such command 'demmo'. Did you mean 'demo'?; `ggln --help` says more"),
+        (["demmo"], "No such command 'demmo'. Did you mean 'demo'? `ggln --help` says more"),
         (["fit", "--nope"], "No such option: --nope"),
         (["fit", "t.csv", "--seed", "-1"], "Invalid value for '--seed'"),
         (["plot", "m", "t", "--kind", "bnd"], "'bnd' is not one of 'calibration'"),

@@ -322,3 +322,23 @@ def test_bad_arguments_are_named(tiny, table):
         model.effects(X[:1])
     with pytest.raises(ValueError, match="X has 2 features"):
         model.effects(X, X[:, :2])
+
+
+def test_features_of_a_group_move_together(tiny, table):
+    X, y = table()
+    model = tiny().fit(X, y)
+    groups = {"both": ["x0", "x2"]}
+    effects = model.effects(X[:3], X, n_values=100, groups=groups)
+    assert effects.names == ["both", "x1"]
+    moved = np.repeat(X[:1], len(X), axis=0)
+    moved[:, [0, 2]] = X[:, [0, 2]]  # to values that occur together
+    expected = model.predict(X[:1])[0] - model.predict(moved).mean()
+    np.testing.assert_allclose(effects.total[0, 0], expected, atol=1e-5)
+    alone = model.effects(X[:3], X, n_values=100)
+    np.testing.assert_allclose(effects.total[:, 1], alone.total[:, 1], atol=1e-12)
+    together, apart = model.explain(X[:2]).together(groups), model.explain(X[:2])
+    assert together.names == ["both", "x1", "bias -", "bias +"]
+    np.testing.assert_allclose(together.mean[:, 0], apart.mean[:, 0] + apart.mean[:, 2])
+    assert model.importance(X[:5], X, groups=groups).names == effects.names
+    with pytest.raises(ValueError, match="groups name 'x9', which is not one of the features"):
+        model.effects(X[:3], X, groups={"wrong": ["x9"]})

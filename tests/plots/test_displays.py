@@ -380,3 +380,20 @@ def test_colours_used_together_can_be_told_apart(colors, sight):
     for i, one in enumerate(colors):
         for other in colors[:i]:
             assert np.linalg.norm(seen(one, sight) - seen(other, sight)) > 0.12
+
+
+def test_a_band_over_categories_stands_at_their_names():
+    mixture = GaussianMixture([1.0], np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]]))
+    samples = np.array(["Rome", "Oslo", "Paris"]), np.array([1.0, 2.0, 3.0])
+    display = BandDisplay.from_predictions(np.array(["Oslo", "Rome"]), mixture, samples=samples)
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["Oslo", "Rome"]
+    (low, high) = display.intervals[0.9]
+    bars = display.ax_.collections[1].get_segments()  # after the samples
+    np.testing.assert_allclose([bar[:, 1] for bar in bars], np.column_stack([low, high]))
+
+
+def test_intervals_are_told_apart_in_the_legend():
+    mixture = GaussianMixture([1.0], np.zeros((5, 1)), np.ones((5, 1)))
+    display = BandDisplay.from_predictions(np.arange(5.0), mixture)
+    shades = {area.get_label(): area.get_alpha() for area in display.ax_.collections}
+    assert shades["50 % predicted"] > 2 * shades["90 % predicted"]

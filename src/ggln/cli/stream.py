@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STANDARD_OUTPUT = 1
+LONGEST_WAIT = 1e6
+"""Milliseconds that are waited for input at a time: a poll cannot be asked for any number of them."""
 
 
 class Waiting:
@@ -58,7 +60,7 @@ class Waiting:
             watched.register(number, events)  # of the output errors are reported, asked for or not
         while not self.stopped:
             self.keep()
-            ready = dict(watched.poll(1000 * self.every))
+            ready = dict(watched.poll(min(1000.0 * self.every, LONGEST_WAIT)))
             self.require_reader(ready.get(STANDARD_OUTPUT, 0))
             if descriptor in ready and not self.stopped:
                 return True
@@ -70,7 +72,7 @@ class Waiting:
             output = select.poll()
             output.register(STANDARD_OUTPUT, 0)
             events = dict(output.poll(0)).get(STANDARD_OUTPUT, 0)
-        if events & select.POLLERR:
+        if events & (select.POLLERR | select.POLLHUP | select.POLLNVAL):
             raise BrokenPipeError
 
     def keep(self) -> None:
