@@ -50,6 +50,16 @@ def test_known_values_are_put_back_exactly(density, ring):
     assert abs(radius(filled) - 3.0).mean() < 1.0
 
 
+def test_known_values_far_outside_are_seen_at_the_bound_and_kept(density):
+    mask = np.array([False, True])
+    with pytest.warns(RuntimeWarning, match="1 of 2 rows"):
+        filled = density.infill([[60.0, 0.5], [8.0, 0.5]], mask, steps=5, step_length=0.5)
+    with pytest.warns(RuntimeWarning, match="1 of 1 rows"):
+        further = density.infill([[600.0, 0.5]], mask, steps=5, step_length=0.5)
+    np.testing.assert_array_equal(filled[:, 0], [60.0, 8.0])
+    assert further[0, 1] == filled[0, 1]
+
+
 def test_hamiltonian_samples_lie_on_the_ring(density):
     drawn = density.sample(200, substeps=20, step_size=0.02, chains=50, random_state=0)
     assert drawn.shape == (200, 2)

@@ -15,6 +15,7 @@ def test_the_code_of_the_page_runs():
     assert names["uphill"][0, 0] < 0
     assert abs(np.hypot(*names["nearer"][0]) - 1.0) < 0.1
     assert names["odd"][1] > names["odd"][0]
+    assert names["far"] > 1.5 * names["near"]
     assert names["filled"][0, 0] == 0.6
     assert abs(abs(names["filled"][0, 1]) - 0.8) < 0.3
     assert names["rows"].shape == (5, 2)

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli
-from ggln.experiments import anomaly, digit_samples, gradient_check, hmc, mnist, roll, swiss_roll
+from ggln.experiments import anomaly, digit_samples, gradient_check, hmc, mnist, roll, seeds, swiss_roll
 
 SMALL = {"layer_sizes": (8, 1), "context_dim": 4}
 
@@ -16,7 +16,7 @@ def reproduce(monkeypatch, tmp_path):
     for module in (swiss_roll, gradient_check, anomaly):
         monkeypatch.setattr(module, "SETTINGS", module.SETTINGS | SMALL)
     monkeypatch.setitem(mnist.SETTINGS, "digits", mnist.SETTINGS["digits"] | SMALL | {"epochs": 2})
-    monkeypatch.setattr(anomaly, "SETTINGS", anomaly.SETTINGS | {"noise": 4.0, "epochs": 1})
+    monkeypatch.setattr(anomaly, "SETTINGS", anomaly.SETTINGS | {"epochs": 1})
     quick = digit_samples.SETTINGS | SMALL | {"noise": (8.0, 4.0), "epochs": 2}
     monkeypatch.setattr(digit_samples, "SETTINGS", quick)
 
@@ -104,7 +104,7 @@ def test_true_scores_are_gradients_of_log_densities():
 
 
 def test_anomaly(reproduce):
-    output, files = reproduce("anomaly")
+    output, files = reproduce("anomaly", "--seeds", "1")
     assert files == {".jobs", "anomaly.json", "anomaly.png"}
     assert "of 10 digits" in output
 
@@ -113,6 +113,12 @@ def test_digit_samples(reproduce):
     output, files = reproduce("digit-samples", "--count", "16")
     assert files == {"digit-samples.json", "digit-samples.png"}
     assert "annealed" in output
+
+
+def test_means_over_seeds_have_standard_errors():
+    assert seeds.average([1.0, 3.0]) == (2.0, 1.0)
+    assert str(seeds.average([1.0, 3.0])) == "2.000 ± 1.000"
+    assert str(seeds.average([1.5])) == "1.500"
 
 
 def test_wrong_numbers_of_samples_are_refused():

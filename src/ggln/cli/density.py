@@ -153,9 +153,13 @@ def anomaly(seeds: Repeats = 3, n_jobs: Workers = 1, store: Store = None, output
     from ggln.plots import anomaly as picture
 
     results = experiment.run(seeds, store_folder(store, output), n_jobs)
-    columns = {str(digit): ".3f" for digit in range(10)}
-    lines = {name: dict(zip(columns, areas, strict=True)) for name, areas in results["areas"].items()}
+    lines = {
+        str(digit): dict(zip(results["areas"], areas, strict=True))
+        for digit, areas in enumerate(zip(*results["areas"].values(), strict=True))
+    }
+    lines["mean"] = results["mean_areas"]
     console = new_console()
+    columns = dict.fromkeys(results["areas"], ".3f")  # a digit for each line: it fits a narrow window
     print_table(console, "Area under the ROC curve, by the digit left out", columns, lines, {})
     console.print(f"Ahead of both: {results['ahead_of_both']} of 10 digits")
     keep(console, results, output, "anomaly", picture.draw)

@@ -51,9 +51,14 @@ def denoise(
     watch: is called with the rows after every step.
     """
     now, held = rows.copy(), np.zeros(len(rows), np.bool_)
+    if known is not None:
+        # what is known does not bounce off the bound: the network sees it there
+        fixed = np.clip(rows, -BOUND, BOUND)
+        held |= (known & (fixed != rows)).any(axis=1)
+        now = np.where(known, fixed, rows)
     for _ in range(steps):
         moved = now + length * (mean(now) - now)
-        now = moved if known is None else np.where(known, rows, moved)
+        now = moved if known is None else np.where(known, fixed, moved)
         hold(now, None, held)
         if watch is not None:
             watch(now)

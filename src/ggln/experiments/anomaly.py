@@ -17,7 +17,7 @@ from ggln.experiments.seeds import Mean, average
 VERSION = "3"
 SETTINGS: dict[str, Any] = {
     "base_model": "none",
-    "layer_sizes": (32,) * 6 + (1,),
+    "layer_sizes": (32,) * 10 + (1,),
     "context_dim": 12,
     "learning_rate": 0.4,
     "epochs": 10,

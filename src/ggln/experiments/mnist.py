@@ -1,8 +1,10 @@
 """Figures 3C and 5: in-filling of images, trained by undoing noise in one pass, beside plain baselines.
 
 `digits` is the small twin: scikit-learn's 8 x 8 digits, which need no download. The number of principal
-components is chosen on the last tenth of the training images. The network's settings were found on digits,
-some of which are among the twin's test images: its figure is optimistic. MNIST's test images chose nothing.
+components is chosen on the last tenth of the training images. The twin's noise and learning rate were chosen
+on its training images, learning 1,100 of them and filling in the other 300: (4, 0.2) left an error of 0.0627,
+(3, 0.2) 0.0612, (6, 0.2) 0.0679, (4, 0.4) 0.0608 and (3, 0.4) 0.0589. Its layers are older, from trials
+with digits of which some may be test images. MNIST's test images chose nothing.
 """
 
 import math
@@ -38,12 +40,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "shuffle": False,
     },
     "digits": {
-        "noise": 4.0,
+        "noise": 3.0,
         "noise_unit": "data",
         "scaling": "noisy",
         "layer_sizes": (32,) * 6 + (1,),
         "context_dim": 8,
-        "learning_rate": 0.2,
+        "learning_rate": 0.4,
         "epochs": 10,
     },
 }

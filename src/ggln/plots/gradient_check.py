@@ -16,7 +16,7 @@ def draw(results: dict[str, Any]) -> Figure:
     ):
         bars = [error or 0.0 for error in results["standard_errors"][name]]
         axes.errorbar(results["sizes"], errors, bars, color=colour, marker=marker, capsize=2, label=name)
-    axes.set(xscale="log", yscale="log")
+    axes.set(xscale="log", yscale="log", ylim=(None, 1.3))
     axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
     axes.text(results["sizes"][0], 1.03, "a score of zero", fontsize=7, va="bottom")
     axes.set(xlabel="rows learnt, in one pass", ylabel="error of the score, over its size")
