@@ -1,6 +1,7 @@
 """The commands of the longer experiments, on small stand-ins for networks and data."""
 
 import importlib
+import json
 
 import pytest
 from typer.testing import CliRunner
@@ -29,11 +30,15 @@ def reproduce(monkeypatch, tmp_path):
     return run
 
 
-def test_uci(reproduce, tiny_sets):
+def test_uci(reproduce, tiny_sets, tmp_path):
     output, files = reproduce("uci", "--sets", "yacht, boston", "--splits", "1", "--epochs", "1")
     assert files == {".jobs", "uci.json", "uci.png"}
     assert "yacht" in output
     assert "3.76" in output
+    _, files = reproduce("uci", "--sets", "yacht", "--splits", "1", "--epochs", "1", "--networks", "paper")
+    assert files == {".jobs", "uci.json", "uci.png", "uci-paper.json", "uci-paper.png"}
+    found = json.loads((tmp_path / "out" / "uci-paper.json").read_text())
+    assert all(uci.DEFAULTS not in choices for choices in found["sets"].values())
 
 
 @pytest.mark.parametrize(

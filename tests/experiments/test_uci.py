@@ -34,7 +34,9 @@ def test_the_grid_is_the_papers():
     paper = [setting for name, setting in settings.items() if name != uci.DEFAULTS]
     assert {s["learning_rate"] for s in paper} == {1e-3, 3e-3, 1e-2}
     assert {s["context_dim"] for s in paper} == {4, 6, 8, 10}
-    assert {(s["layer_sizes"], s["epochs"], s["gating_bias"]) for s in paper} == {((256,) * 12, 40, 0.05)}
+    assert {(s["layer_sizes"], s["epochs"]) for s in paper} == {((256,) * 12, 40)}
+    algorithm = {(s["gating"], s["gating_bias"], s["step"], s["aggregation"]) for s in paper}
+    assert algorithm == {("sphere", 1.0, "ogd", "switching")}  # offsets as in section 4
 
 
 def test_rows_of_the_three_parts_never_mix(tiny_sets, fits):

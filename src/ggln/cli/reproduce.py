@@ -86,7 +86,7 @@ def uci(
     console = new_console()
     columns, rows = experiment.table(results)
     print_table(console, "Test RMSE, and its standard error over splits (and over seeds)", columns, rows, {})
-    keep(console, results, output, "uci", picture.draw)
+    keep(console, results, output, "uci-paper" if networks == "paper" else "uci", picture.draw)
 
 
 @app.command()

@@ -91,6 +91,9 @@ SPLIT_POWER, SPLIT_SHARE = 0.5, 0.7
 WARMUP_ROWS = 1024
 """A stream redraws its data-dependent gates and statistics whenever the number of rows seen reaches a
 power of two up to this one, and learns the rows again: at most twice the work, for this many rows."""
+DRIFT_RATIO, DRIFT_SHIFT = 1.5, 0.5
+"""A default stream gets new units when the deviation of any column over all rows has changed by this factor
+since the last ones, or its mean by this many deviations."""
 CONSTANT_RATIO = 1e-13
 """A feature whose standard deviation is below this fraction of its mean is constant: what is left of it
 is rounding, and dividing by it would turn rounding into a signal."""

@@ -2,8 +2,9 @@
 
 It joins standardisation, gates drawn from data, and the ensemble. A stream starts without knowing its
 scale: whenever the number of rows seen reaches a power of two up to `constants.WARMUP_ROWS`, statistics and
-gates are drawn afresh from all rows so far and these are learnt again. What the learner knows is
-therefore a function of the rows alone, not of the calls that brought them.
+gates are drawn afresh from all rows so far and these are learnt again. A default stream then keeps its units
+until its rows have others (`drift`). What the learner knows is therefore a function of the rows alone, not
+of the calls that brought them.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from ggln.core import constants
 from ggln.core.base_models import join
 from ggln.core.build import HINGES, ORDER, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
+from ggln.core.drift import Watch
 from ggln.core.ensemble import Components, Ensemble, Epoch, blocks
 from ggln.core.gating import NO_SPLITS, Gates, Splits
 from ggln.core.recursive import Recursions
@@ -111,6 +113,7 @@ class Learner:
         self.rows = 0
         self.first_rows: list[tuple[FloatArray, FloatArray]] = []
         self.warming = settings.needs_data
+        self.watch: Watch | None = None  # over units that stand still
 
     def _draw(self, side: FloatArray, goals: NDArray[Any], folds: NDArray[np.int64] | None) -> Ensemble:
         """Return untrained networks, with gates drawn from standardised rows and targets.
@@ -288,11 +291,9 @@ class Learner:
         start = 0
         while start < X.shape[0]:
             length = min(self.ensemble.block_rows, X.shape[0] - start)
-            if self.warming:
-                length = min(length, self._next_draw() - self.rows)
+            length = min(length, self._next_draw() - self.rows)
             block = slice(start, start + length)
-            side = self.inputs.learn(X[block])
-            targets, shifts, scales = self.targets.learn_recorded(Y[block])
+            side, (targets, shifts, scales) = self._standardize(X[block], Y[block])
             side = self._advised(side, X[block], targets, shifts, scales, threads)
             components = self.ensemble.learn(side, self._goals(targets), threads, record)
             if components is not None:
@@ -304,14 +305,19 @@ class Learner:
 
     def learn_one(self, x: FloatArray, y: FloatArray) -> None:
         """Learn a single row. x: [1, d]; y: [1, D]."""
-        side = self.inputs.learn(x)
-        if self.advise is None and self.companions is None:
-            targets = self.targets.learn(y)
-        else:
-            targets, shifts, scales = self.targets.learn_recorded(y)
-            side = self._advised(side, x, targets, shifts, scales, None)
+        side, (targets, shifts, scales) = self._standardize(x, y)
+        side = self._advised(side, x, targets, shifts, scales, None)
         self.ensemble.learn_row(side, self._goals(targets))
         self._seen(x, y, None)
+
+    def _standardize(
+        self, X: FloatArray, Y: FloatArray
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray]]:
+        """Return rows in the units in force; their targets, with each one's shift and scale."""
+        if self.watch is None:
+            return self.inputs.learn(X), self.targets.learn_recorded(Y)
+        self.watch.see(self.rows, X, Y)
+        return self.inputs.transform(X), self.targets.transform_recorded(Y)
 
     def _advised(
         self,
@@ -330,20 +336,33 @@ class Learner:
         return scaled
 
     def _next_draw(self) -> int:
-        """Return the number of rows at which the networks are drawn afresh next."""
-        return 1 << self.rows.bit_length()
+        """Return the number of rows at which the networks may be drawn afresh next."""
+        if self.warming:
+            return 1 << self.rows.bit_length()
+        return (self.rows // constants.WARMUP_ROWS + 1) * constants.WARMUP_ROWS
 
     def _seen(self, X: FloatArray, Y: FloatArray, threads: Threads | None) -> None:
-        """Count rows; draw the networks afresh from all of them when their number is a power of two."""
+        """Count rows; draw the networks afresh when it is time, and their units are not the rows' own."""
         due = self._next_draw()
         self.rows += X.shape[0]
-        if not self.warming:
-            return
-        self.first_rows.append((X.copy(), Y.copy()))
+        if self.warming:
+            self.first_rows.append((X.copy(), Y.copy()))
         if self.rows < due:
             return
-        rows = np.concatenate([x for x, _ in self.first_rows])
-        targets = np.concatenate([y for _, y in self.first_rows])
+        if self.warming:
+            rows, targets = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
+            self._begin_again(rows, targets, threads)
+            self.first_rows = [(rows, targets)]
+            if self.rows >= constants.WARMUP_ROWS:
+                self.first_rows, self.warming = [], False
+                if self.settings.online:
+                    self.watch = Watch(self.inputs, self.targets, rows, targets)
+        elif self.watch is not None and self.watch.moved(self.inputs, self.targets):
+            self.inputs, self.targets = self.watch.inputs.copy(), self.watch.targets.copy()
+            self._begin_again(*self.watch.sample.rows(), threads)
+
+    def _begin_again(self, rows: FloatArray, targets: FloatArray, threads: Threads | None) -> None:
+        """Draw networks from some rows, in the units that are now in force, and learn these."""
         side, scaled = self.inputs.transform(rows), self.targets.transform(targets)
         self.companions = self._new_companions()
         if self.companions is not None:
@@ -352,9 +371,6 @@ class Learner:
         self.ensemble = self._draw(side, goals, None)
         for start, stop in blocks(len(side), self.ensemble.block_rows):
             self.ensemble.learn(side[start:stop], goals[start:stop], threads or Threads(1))
-        self.first_rows = [(rows, targets)]
-        if self.rows >= constants.WARMUP_ROWS:
-            self.first_rows, self.warming = [], False
 
     # Predicting ----------------------------------------------------------------------------------------
 
@@ -412,6 +428,8 @@ class Learner:
         arrays["trust"] = self.trust
         if self.companions is not None:
             arrays |= self.companions.state()
+        if self.watch is not None:
+            arrays |= self.watch.state()
         if self.first_rows:
             arrays["first.X"] = np.concatenate([x for x, _ in self.first_rows])
             arrays["first.Y"] = np.concatenate([y for _, y in self.first_rows])
@@ -439,6 +457,8 @@ class Learner:
         if learner.companions is not None:
             learner.companions.restore(arrays)
         learner.rows, learner.warming = values["rows"], values["warming"]
+        if "watch.X" in arrays:
+            learner.watch = Watch.from_state(learner.inputs, learner.targets, arrays)
         if "first.X" in arrays:
             learner.first_rows = [(arrays["first.X"], arrays["first.Y"])]
         return learner
