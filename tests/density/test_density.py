@@ -200,6 +200,7 @@ def test_names_of_columns_are_kept(ring):
         (lambda d: d.sample(5, step_size=-1.0), "step_size"),
         (lambda d: d.sample(5, step_size="long"), "step_size"),
         (lambda d: d.sample(5, burn_in=-1), "burn_in"),
+        (lambda d: d.sample(5, burn_in=None), "burn_in"),
         (lambda d: d.anomaly_score([[1.0, 2.0]], draws=0), "draws"),
     ],
 )

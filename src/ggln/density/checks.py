@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def check_counts(least: int, **counts: Any) -> None:
-    """Raise ValueError unless each argument is None or an integer of at least `least`, 0 or 1."""
+    """Raise ValueError unless each argument is an integer of at least `least`, 0 or 1."""
     kind = "positive" if least else "non-negative"
     for name, value in counts.items():
-        if value is not None and (not isinstance(value, Integral) or value < least):
+        if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be a {kind} integer, got {value!r}")
 
 

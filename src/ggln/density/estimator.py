@@ -256,7 +256,10 @@ class DenoisingDensity(Parameters):
             "hmc": steps of each chain before its first sample.
         """
         check_is_fitted(self)
-        check_counts(1, n=n, substeps=substeps, chains=chains, steps=steps)
+        chosen = {
+            name: value for name, value in {"chains": chains, "steps": steps}.items() if value is not None
+        }
+        check_counts(1, n=n, substeps=substeps, **chosen)
         check_counts(0, burn_in=burn_in)
         default = {"hmc": sampling.HMC_SIZE, "langevin": sampling.LANGEVIN_SIZE}
         if method not in default:

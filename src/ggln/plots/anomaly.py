@@ -18,5 +18,5 @@ def draw(results: dict[str, Any]) -> Figure:
         places = [digit + 0.15 * (number - 1) for digit in range(len(areas))]  # beside each other
         axes.errorbar(places, areas, bars, fmt=marker, color=colour, markersize=5, capsize=2, label=name)
     axes.set(xlabel="the digit left out of training", ylabel="area under the ROC curve", xticks=range(10))
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside upper center", ncols=3)  # areas may lie anywhere
     return figure
