@@ -93,6 +93,14 @@ def uci(
 def sarcos(
     rows: Annotated[int | None, typer.Option(min=50, help="Training rows to use; all by default.")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the paper's 2000.")] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            help="Of G-GLN, defaults, linear regression, random forest, gradient boosting and MLP, separated "
+            "by commas; all by default.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Seed = 0,
     n_jobs: Workers = 1,
     data_dir: DataDir = None,
@@ -106,8 +114,9 @@ def sarcos(
     from ggln.experiments import sarcos as experiment
     from ggln.plots import sarcos as picture
 
+    names = chosen(models, experiment.MODELS, option="--models")
     results = experiment.run(
-        rows, seed, store_folder(store, output), n_jobs, data_dir, **_given(epochs=epochs)
+        rows, seed, store_folder(store, output), n_jobs, data_dir, names, **_given(epochs=epochs)
     )
     console = new_console()
     columns, lines = experiment.table(results)

@@ -148,7 +148,7 @@ def run(
         "settings": named,
         "validation": VALIDATION,
         "machine": machine(),
-        "sets": {name: summary(own) for name in PAPER if (own := [r for r in rows if r["set"] == name])},
+        "sets": {name: own for name in PAPER if (own := summary([r for r in rows if r["set"] == name]))},
         "jobs": rows,
     }
 
