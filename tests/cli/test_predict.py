@@ -127,3 +127,32 @@ def test_rows_beyond_what_was_learnt_are_spoken_of(ggln, model, tmp_path):
     assert "2 rows beyond what was learnt of 'area' (2" in said
     assert "intervals do not widen there" in said
     assert "age" not in said
+
+
+def test_categories_are_read_without_blanks_and_unknown_ones_are_spoken_of(ggln, model, tmp_path):
+    (tmp_path / "plain.csv").write_text("area,city,age\n50,Rome,3\n")
+    (tmp_path / "blanks.csv").write_text("area, city, age\n50, Rome, 3\n")
+    plain, blanks = (ggln("predict", model, name) for name in ("plain.csv", "blanks.csv"))
+    assert plain[1].splitlines()[1].split(",")[3:] == blanks[1].splitlines()[1].split(",")[3:]
+    assert plain[2] == blanks[2] == ""
+    (tmp_path / "new.csv").write_text("area,city,age\n50,Paris,3\n60,Rome,4\n")
+    code, _, said = ggln("predict", model, "new.csv")
+    assert code == 0
+    assert "1 row beyond what was learnt of 'city' (" in said
+
+
+def test_nothing_that_is_read_is_written_to(ggln, model, tmp_path):
+    before = {name: (tmp_path / name).read_bytes() for name in (model, "sales.csv")}
+    for arguments in (
+        ("fit", "sales.csv", "--target", "price", "-o", "sales.csv"),
+        ("predict", model, "sales.csv", "-o", "sales.csv"),
+        ("explain", model, "sales.csv", "-o", model),
+        ("explain", model, "sales.csv", "-o", "sales.csv"),
+    ):
+        code, _, said = ggln(*arguments)
+        assert code == 2
+        assert "is read as well, and would be lost: name another file for the" in said
+    code, _, said = ggln("fit", "sales.csv", "--target", "price", "-o", "other.csv")
+    assert code == 2
+    assert "is the name of a table: name the model otherwise, such as other.ggln" in said
+    assert before == {name: (tmp_path / name).read_bytes() for name in before}

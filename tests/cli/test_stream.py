@@ -93,8 +93,9 @@ def test_streams_without_rows(ggln):
 
 def test_answers_are_better_than_the_mean(ggln, sales, quick, tmp_path):
     _, output, _ = ggln("stream", "--target", "price", *quick, stdin=(tmp_path / sales(600)).read_text())
-    first, *others = output.splitlines()[1:]
+    first, second, *others = output.splitlines()[1:]
     assert first.endswith(",,")  # no target was seen yet
+    assert second.endswith(",,")  # and one has no spread
     answers = np.array([line.split(",")[2:] for line in others], float)
     late = answers[300:]
     assert np.mean((late[:, 2] - late[:, 1]) ** 2) < 0.3 * late[:, 1].var()
@@ -111,3 +112,10 @@ def test_it_stops_when_nobody_reads(start, sales, quick, tmp_path):
     assert process.wait(120) == -signal.SIGPIPE  # without waiting for another row, which nobody would hear of
     assert "Predicted 10 rows and learnt 10" in process.stderr.read()
     assert package.load(tmp_path / "live.ggln").regressor_.learner_.rows == 10
+
+
+def test_a_stream_of_which_nothing_can_be_read_is_an_error(ggln, tmp_path):
+    code, _, said = ggln("stream", "--target", "y", "--model", "m.ggln", stdin="x,y\n1,a\n2,b\n")
+    assert code == 2
+    assert "none of the rows could be read: is a column a --category, or one to --drop?" in said
+    assert not (tmp_path / "m.ggln").exists()

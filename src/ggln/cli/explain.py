@@ -57,7 +57,7 @@ def explain(
     if contributions and importance:
         raise ValueError("--contributions and --importance exclude each other: choose one of them")
     if output is not None:
-        options.check_writable(output, "explanation")
+        options.check_writable(output, "explanation", model, table)
     from ggln.tables.inspect import first_rows
     from ggln.tables.read import open_table
 

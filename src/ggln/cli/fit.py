@@ -58,7 +58,8 @@ def fit(
 
     Example: ggln fit train.csv --target price --validate 0.1 -o model.ggln
     """
-    options.check_writable(output, "model")
+    options.check_writable(output, "model", table)
+    options.check_model_name(output)
     options.check_jobs(n_jobs)
     targets = options.required(target)
     from ggln.tables.plan import Input, Plan

@@ -111,8 +111,11 @@ def check_jobs(n_jobs: int) -> None:
         raise ValueError(f"--n-jobs must be at least 1, or -1 for one on each core, got {n_jobs}")
 
 
-def check_writable(path: Path, what: str) -> None:
-    """Refuse a file that could not be written, before any work is done."""
+def check_writable(path: Path, what: str, *read: Path | str) -> None:
+    """Refuse a file that could not be written, or that is itself `read`, before any work is done."""
+    for source in read:
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise ValueError(f"{path} is read as well, and would be lost: name another file for the {what}")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file for the {what}")
     folder = path.absolute().parent
@@ -120,6 +123,14 @@ def check_writable(path: Path, what: str) -> None:
         raise FileNotFoundError(f"there is no folder {folder} for the {what}: create it first")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"the folder {folder} cannot be written to: name another place for the {what}")
+
+
+def check_model_name(path: Path) -> None:
+    """Refuse a name that belongs to a table, which a model would overwrite or be taken for."""
+    from ggln.tables.read import EXTENSIONS
+
+    if path.suffix.lower() in EXTENSIONS:
+        raise ValueError(f"{path} is the name of a table: name the model otherwise, such as {path.stem}.ggln")
 
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")

@@ -53,7 +53,7 @@ def predict(
     options.check_jobs(n_jobs)
     levels = options.levels(quantiles)
     if output is not None:
-        options.check_writable(output, "predictions")
+        options.check_writable(output, "predictions", model, table)
     from ggln.tables.read import Bad, open_table
     from ggln.tables.write import check_output, prediction_names
 

@@ -186,6 +186,8 @@ def stream(
                 place = f"; the model is in {model}" if model is not None else ""
                 learnt = f"learnt {running.learnt:,}{place}"
                 watch.say(f"Predicted {counted(running.predicted, 'row')} and {learnt}")
+        if table.count and not running.predicted and not waiting.stopped:
+            raise ValueError("none of the rows could be read: is a column a --category, or one to --drop?")
 
 
 def open_unless_stopped(form: "read.Format | None", waiting: Waiting) -> "read.Table":

@@ -23,6 +23,8 @@ Reasons = dict[int, str]
 
 DAYS_OF = {"week": 7.0, "year": 365.2425}
 MISSING_LEVEL = "(missing)"
+MOST_SHOWN = 3
+"""Levels of a category that a remark names."""
 FAR = 0.1
 """Every so often a new value is a little above all old ones: that is nothing to speak of."""
 
@@ -66,8 +68,9 @@ class Number:
         """Return the features [n, width] of numbers [n], of which some stand for missing ones."""
         return np.column_stack([values, missing] if self.indicator else [values])
 
-    def beyond(self, values: FloatArray) -> NDArray[np.bool_]:
-        """Return which numbers [n] lie far outside the range: further than `FAR` of its length."""
+    def beyond(self, features: FloatArray) -> NDArray[np.bool_]:
+        """Return which rows [n, width] lie far outside the range: further than `FAR` of its length."""
+        values = features[:, 0]
         if self.range is None:
             return np.zeros(values.shape, bool)
         low, high = self.range
@@ -196,7 +199,7 @@ class Category:
         places = {level: i for i, level in enumerate(self.levels)}
         features = np.zeros((len(column), max(self.room, len(self.levels))))
         for i, text in enumerate(column):
-            level = MISSING_LEVEL if cells.is_missing(text) else text
+            level = MISSING_LEVEL if cells.is_missing(text) else text.strip()
             if level not in places and len(places) < self.room:
                 places[level] = len(self.levels)
                 self.levels.append(level)
@@ -204,6 +207,16 @@ class Category:
             if place is not None:
                 features[i, place] = 1.0
         return features, {}
+
+    def beyond(self, features: FloatArray) -> NDArray[np.bool_]:
+        """Return which rows [n, width] hold a value that is none of the levels."""
+        outside: NDArray[np.bool_] = np.equal(features.sum(axis=1), 0.0)
+        return outside
+
+    def shown_range(self) -> str:
+        """Return some levels as text."""
+        more = ", ..." if len(self.levels) > MOST_SHOWN else ""
+        return ", ".join(self.levels[:MOST_SHOWN]) + more
 
 
 Column = Number | Category

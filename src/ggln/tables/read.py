@@ -34,6 +34,8 @@ DELIMITERS = ",;\t|"
 BLOCK = 1 << 16
 """Bytes that are asked for at a time: what a pipe holds."""
 STANDARD_INPUT = "-"
+NEAR = 0.7
+"""Names that are less alike, such as area and garden, are no slip of the pen."""
 
 Row = list[str]
 Wait = Callable[[int], bool]
@@ -179,7 +181,7 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     """Return the end of a sentence about a name that is not there: a near one, or all there are."""
     import difflib
 
-    near = difflib.get_close_matches(name.lower(), [known.lower() for known in names], 1)
+    near = difflib.get_close_matches(name.lower(), [known.lower() for known in names], 1, NEAR)
     if near:
         known = next(known for known in names if known.lower() == near[0])
         return f": did you mean {known!r}?"

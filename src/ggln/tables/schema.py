@@ -66,15 +66,14 @@ class Schema:
 
     def beyond(self, X: FloatArray) -> dict[str, int]:
         """Return how many rows [n, features] lie far outside what was learnt, by the column that says so."""
-        owners = self.owners()
-        ranged = [column for column in self.columns if isinstance(column, Number)]
-        found = {column.name: column.beyond(X[:, owners.index(column.name)]) for column in ranged}
+        ends = np.cumsum([len(column.features()) for column in self.columns])
+        parts = np.split(X, ends[:-1], axis=1)
+        found = {column.name: column.beyond(part) for column, part in zip(self.columns, parts, strict=True)}
         return {name: int(outside.sum()) for name, outside in found.items() if outside.any()}
 
     def range_of(self, name: str) -> str:
-        """Return the range of a column of numbers or dates, as text."""
-        column = next(column for column in self.columns if column.name == name)
-        return column.shown_range() if isinstance(column, Number) else ""
+        """Return what was learnt of a column, as text: its range, or some of its levels."""
+        return next(column for column in self.columns if column.name == name).shown_range()
 
     def groups(self) -> dict[str, list[str]]:
         """Return the features of each column by its name."""
@@ -215,7 +214,7 @@ def feature_columns(
 
 def _column(name: str, texts: Sequence[str], category: bool) -> Column | str:
     """Return what a column is, or why it is left out."""
-    present = [text for text in texts if not cells.is_missing(text)]
+    present = [text.strip() for text in texts if not cells.is_missing(text)]
     missing = len(present) < len(texts)
     if not present:
         return f"column {name!r} is left out: no row has a value there"

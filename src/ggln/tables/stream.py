@@ -24,6 +24,8 @@ from ggln.tables.write import Writer
 FloatArray = NDArray[np.float64]
 LONGEST = 256
 """Rows that are taken together, at most. More are not faster, and the first of them would wait longer."""
+ROWS_OF_A_UNIT = 2
+"""Rows whose predictions are left empty: a single target has no spread, so they would be in no unit."""
 
 
 def begin(
@@ -85,21 +87,25 @@ class Stream:
             self.predicted += len(places)
 
     def _learn(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        first = not hasattr(self.model.regressor_, "learner_")
+        before = self._rows()
         if self.quantiles:
             joint = self.worker.prequential(X, Y)
             mean, std = (values.reshape(len(X), -1) for values in (joint.mean, joint.std))
             numbers = side_by_side(Moments(mean, std), quantiles_of(joint, self.quantiles))
         else:
             numbers = side_by_side(self.worker.prequential_moments(X, Y))
-        if first:
+        if before == 0:
             self.model.name_features()
-            numbers[0] = np.nan  # predicted before any target was seen: in no unit
+        numbers[: max(0, ROWS_OF_A_UNIT - before)] = np.nan
         self.learnt += len(X)
         return numbers
 
+    def _rows(self) -> int:
+        """Return how many rows the model has learnt."""
+        return self.model.regressor_.learner_.rows if hasattr(self.model.regressor_, "learner_") else 0
+
     def _predict(self, X: FloatArray) -> FloatArray:
-        if not hasattr(self.model.regressor_, "learner_"):  # nothing is known yet
+        if self._rows() < ROWS_OF_A_UNIT:
             return np.full((len(X), (2 + len(self.quantiles)) * len(self.model.targets)), np.nan)
         levels = quantiles_of(self.worker.distribution(X), self.quantiles) if self.quantiles else None
         return side_by_side(self.worker.moments(X), levels)
