@@ -417,10 +417,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
                     )
         if self.folds == 1:
             raise ValueError("folds must be 0 or at least 2, got 1")
-        if not self.min_variance < self.max_variance:
-            raise ValueError(
-                f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
-            )
+        self._check_variances()
         if self.base_variance is None and self.base_model != "blr":
             raise ValueError(f'base_variance=None needs base_model="blr", got base_model={self.base_model!r}')
 

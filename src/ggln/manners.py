@@ -45,6 +45,8 @@ class Manners:
     layer_sizes: Sequence[int]
     context_dim: int | Sequence[int]
     weight_range: tuple[float, float]
+    min_variance: float
+    max_variance: float
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
     verbose: int
@@ -57,9 +59,7 @@ class Manners:
 
     def _check_network(self) -> None:
         """Refuse parameters of the network that scikit-learn's declared ranges cannot."""
-        sizes = list(self.layer_sizes)
-        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
-            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+        self._check_layers()
         dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
         if not dims or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
             raise ValueError(
@@ -70,6 +70,19 @@ class Manners:
             raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
         if not bounds[0] < bounds[1] or bounds[1] < 1.0:
             raise ValueError(f"weight_range must be (low, high) with high >= 1, got {self.weight_range!r}")
+
+    def _check_layers(self) -> None:
+        """Refuse layers that are none."""
+        sizes = list(self.layer_sizes)
+        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
+            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+
+    def _check_variances(self) -> None:
+        """Refuse an empty range of variances."""
+        if not self.min_variance < self.max_variance:
+            raise ValueError(
+                f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
+            )
 
     def _check_initial_weight(self, least: float) -> None:
         """Refuse a range of weights that the initial ones, of which `least` is the least, are not in."""

@@ -500,14 +500,15 @@ class Ensemble:
                     contexts(self.gates, gated_by, rows, first, first + self.neurons, slots)
                     # rows in one context of the first neuron share many others: their weights stay cached
                     columns = np.argsort(slots[0], kind="stable")
+                    order = rows[columns]
                     find_rows(self.index, slots, first)
-                    start_block(self.base, e, side, rows[columns], work.unknown, False, work)
+                    start_block(self.base, e, side, order, work.unknown, False, work)
                     networks = (self.rules_of(e), self.shape, self.pool, Block(slots, columns), work)
                     found = np.zeros((2, rows.size, totals.shape[3]))
                     infer_span(*networks, self.belief(e), self.spreads[e], found[0], found[1])
-                    totals[:, place % totals.shape[1], rows[columns]] += found
+                    totals[:, place % totals.shape[1], order] += found
                     if outputs is not None:
-                        outputs[rows[columns], place] = work.outputs[: rows.size, : self.neurons]
+                        outputs[order, place] = work.outputs[: rows.size, : self.neurons]
 
         threads.run([(share, (thread,)) for thread in range(min(threads.count, len(cuts)))])
 

@@ -109,15 +109,10 @@ class Parameters(Manners, BaseEstimator):
     def _check_parameters(self) -> None:
         self._validate_params()
         self._levels()
-        sizes = list(self.layer_sizes)
-        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
-            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+        self._check_layers()
         if self.scaling == "noisy" and self.noise_unit != "data":
             raise ValueError('scaling="noisy" needs noise_unit="data": the range decides what a spread is')
-        if not self.min_variance < self.max_variance:
-            raise ValueError(
-                f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
-            )
+        self._check_variances()
 
     def _new_denoisers(self, columns: int) -> Denoisers:
         seed = self._seed()

@@ -14,6 +14,7 @@ from ggln.estimators import GGLNRegressor
 from ggln.experiments import jobs, uci
 from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
+from ggln.experiments.seeds import standard_error
 
 VERSION = "1"
 HELD_OUT = 0.2  # of the training rows
@@ -106,14 +107,10 @@ def against(cells: Sequence[Results], defaults: Sequence[Results]) -> Results:
         "nll": np.mean([cell["nll"] for cell in cells]),
         "coverage_90": np.mean([cell["coverage_90"] for cell in cells]),
         "rmse_ratio": ratios.mean(),
-        "rmse_ratio_error": _error(ratios),
+        "rmse_ratio_error": standard_error(ratios),
         "nll_difference": differences.mean(),
-        "nll_difference_error": _error(differences),
+        "nll_difference_error": standard_error(differences),
     }
-
-
-def _error(values: Any) -> float | None:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
 
 
 def overall(sets: Sequence[Results]) -> Results:

@@ -14,6 +14,7 @@ from ggln import presets
 from ggln.experiments import bandit_tasks as tasks
 from ggln.experiments import bandits, jobs
 from ggln.experiments.record import Results, machine
+from ggln.experiments.seeds import standard_error
 
 VERSION = "1"
 FIRST_SEED = 1000
@@ -113,7 +114,7 @@ def _against(rewards: Any, own: dict[str, Any]) -> Results:
     return {
         "reward": rewards.mean(),
         "over_rival": difference.mean(),
-        "over_rival_error": difference.std(ddof=1) / np.sqrt(len(rewards)) if len(rewards) > 1 else None,
+        "over_rival_error": standard_error(difference),
     }
 
 

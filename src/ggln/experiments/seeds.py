@@ -1,9 +1,10 @@
-"""Numbers that were measured with several seeds."""
+"""Numbers that were measured several times, with other seeds or on other rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class Mean(NamedTuple):
@@ -18,6 +19,10 @@ class Mean(NamedTuple):
 
 def average(values: Iterable[float]) -> Mean:
     """Return the mean of values, one for each seed."""
-    found = np.array(list(values))
-    error = float(found.std(ddof=1) / np.sqrt(found.size)) if found.size > 1 else None
-    return Mean(float(found.mean()), error)
+    found = list(values)
+    return Mean(float(np.mean(found)), standard_error(found))
+
+
+def standard_error(values: Sequence[float] | NDArray[np.float64]) -> float | None:
+    """Return the standard error of a mean; None for a single value."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None

@@ -19,6 +19,7 @@ from ggln.estimators import GGLNRegressor
 from ggln.experiments import jobs
 from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
+from ggln.experiments.seeds import standard_error
 
 PAPER: dict[str, tuple[float, float]] = {
     "boston": (2.84, 0.03),
@@ -227,8 +228,7 @@ def _error(values: Mapping[tuple[int, int], float], axis: int) -> float | None:
     groups = defaultdict(list)
     for pair, value in values.items():
         groups[pair[axis]].append(value)
-    means = [np.mean(group) for group in groups.values()]
-    return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
+    return standard_error([float(np.mean(group)) for group in groups.values()])
 
 
 COLUMNS = {
