@@ -115,10 +115,11 @@ class Manners:
 
     def _one(self, x: Any) -> FloatArray:
         """Return a single row, checked, as an array of shape (1, features)."""
-        if hasattr(x, "to_dict") and hasattr(self, "feature_names_in_"):
-            x = x.to_dict()  # a row of a data frame is read by name, too
-        if isinstance(x, Mapping):
-            x = self._ordered(x)
+        if not isinstance(x, np.ndarray):
+            if hasattr(x, "to_dict") and hasattr(self, "feature_names_in_"):
+                x = x.to_dict()  # a row of a data frame is read by name, too
+            if isinstance(x, Mapping):
+                x = self._ordered(x)
         row = np.array(x, np.float64, ndmin=2)
         if row.shape != (1, self.n_features_in_):
             raise ValueError(

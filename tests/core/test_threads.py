@@ -55,3 +55,16 @@ def test_no_task_outlives_an_exception() -> None:
         with pytest.raises(ValueError, match="the first task"):
             threads.run([(fail, ()), (slow, ())])
         assert finished.is_set()
+
+
+@pytest.mark.parametrize("failing", [0, 2])
+def test_whoever_waits_for_a_failed_task_is_released(failing: int) -> None:
+    released = threading.Event()
+
+    def task(number: int) -> None:
+        if number == failing:
+            raise ValueError("the one that others wait for")
+        assert released.wait(timeout=10)
+
+    with Threads(3) as threads, pytest.raises(ValueError, match="others wait for"):
+        threads.run([(task, (number,)) for number in range(3)], released.set)

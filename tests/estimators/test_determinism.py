@@ -47,7 +47,7 @@ def test_the_number_of_threads_changes_nothing(
     settings = {"layer_sizes": (23, 13, 3), "n_estimators": n_estimators, "covariance": "full"}
     alone, together = tiny(**settings, n_jobs=1), tiny(**settings, n_jobs=n_jobs)
     assert_same(alone.fit(X, y), together.fit(X, y))
-    assert len(together.learner_.ensemble._chunks(0, 300, 7)) > 4  # there was something to share
+    assert together.learner_.ensemble._team_size(300, 7) == 7  # there was something to share
     assert_same(alone.partial_fit(X, y), together.partial_fit(X, y))
     recorded, shared = alone.prequential(X, y), together.prequential(X, y)
     assert_same(alone, together)

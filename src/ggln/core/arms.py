@@ -19,6 +19,7 @@ from ggln.core.gating import Gates, contexts
 from ggln.core.jit import Specialized, exact_kernel, fast_kernel
 from ggln.core.network import Block, Work, infer_span, learn_span, start_block
 from ggln.core.regression import JointBase
+from ggln.core.team import ALONE
 from ggln.core.threads import Threads
 from ggln.core.triangle import substitute
 
@@ -187,8 +188,8 @@ class Arms:
             e, own = arm * networks + m, slots[m * table.neurons : (m + 1) * table.neurons]
             self._kernels.call(start_block, (table.base, e, side, columns, goals, True, work))
             network = rules, table.shape, table.pool, Block(own, columns), goals, work
-            state = table.weights[e], int(self.plays[arm]) + 1, table.no_history
-            self._kernels.call(learn_span, (*network, *state, table.whole(columns.size)))
+            state = table.weights[e], int(self.plays[arm]) + 1, table.no_history, table.moving
+            self._kernels.call(learn_span, (*network, *state, ALONE))
 
     # Predicting ----------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ GATING_ROWS = 128
 CONTEXT_CACHE_BYTES = 768 * 2**20
 """`fit` keeps the slots of all rows for later epochs while they need less than this."""
 PARALLEL_WEIGHTS = 2**19
-"""Weights a thread should visit per task at least: below, starting the task costs more (about 50 us)."""
+"""Weights of a block that each thread should visit at least: below, starting it takes longer (100 us)."""
 
 # Numerical guards --------------------------------------------------------------------------------------
 MIN_PRECISION_SUM = 1e-20

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,18 +15,13 @@ from ggln.core.gating import Gates, contexts
 from ggln.core.jit import Specialized
 from ggln.core.network import (
     DENSE,
-    DENSITIES,
     FIRST,
     HOT,
     HOT_STRIDE,
     LENGTH,
-    NEURONS,
-    SEND,
     SIZE,
     STRIDE,
-    SWITCH,
     Block,
-    Part,
     Rules,
     Shape,
     Work,
@@ -37,6 +33,7 @@ from ggln.core.network import (
     start_block,
 )
 from ggln.core.switching import switch_networks
+from ggln.core.team import ALONE, give_up, team_of
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -44,6 +41,10 @@ Columns = NDArray[np.int64]
 Slots = NDArray[np.int32]
 ROW = np.zeros(1, np.int64)
 """The rows of a block that is a single row."""
+
+
+SPARE = 8
+"""Buffers for predicting that are kept at most: they are bounded, but large."""
 
 
 class Components(NamedTuple):
@@ -123,6 +124,7 @@ class Ensemble:
         if not switching:
             self.weights[:] = np.arange(self.neurons) == shape.table[-1, FIRST]
         self._buffers: dict[int, Work] = {}
+        self._spare_work: deque[Work] = deque(maxlen=SPARE)
         self._row_buffers: dict[int, tuple[Slots, Work]] = {}
         self._row_kernels = Specialized()
         self.no_history, self._no_shares = np.empty((0, self.neurons)), np.empty((0, networks))
@@ -170,6 +172,17 @@ class Ensemble:
         if which not in self._buffers:
             self._buffers[which] = self.new_work(self.block_rows)
         return self._buffers[which]
+
+    def _borrow_work(self, rows: int) -> Work:
+        """Return buffers for predicting blocks, those of an earlier call if they are free and long enough.
+
+        New ones cost a tenth of predicting the block: the system has to clear their pages.
+        """
+        try:
+            spare = self._spare_work.pop()
+        except IndexError:
+            return self.new_work(rows)
+        return spare if spare.energy.size >= rows else self.new_work(rows)
 
     def row_work(self) -> tuple[Slots, Work]:
         """Return the calling thread's slots and buffers for single rows: threads may predict side by side."""
@@ -285,9 +298,9 @@ class Ensemble:
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
             works[e].messages.paces[:size] = paces
             networks = (self.rules_of(e), self.shape, self.pool, block, goals, works[e])
-            arguments = (*networks, self.weights[e], self.time, histories[e])
-            for parts in self._parts(size, workers.count):
-                workers.run([(learn_span, (*arguments, part)) for part in parts])
+            arguments = (*networks, self.weights[e], self.time, histories[e], self.moving)
+            team = team_of(self._team_size(size, workers.count))
+            workers.run([(learn_span, (*arguments, member)) for member in team], lambda: give_up(team))
             evidence[e] = works[e].evidence[:size]
 
         if side_by_side:
@@ -306,34 +319,10 @@ class Ensemble:
             return np.ones(rows)
         return np.minimum(1.0, self.decay / np.arange(self.time, self.time + rows))
 
-    def _parts(self, rows: int, threads: int) -> list[list[Part]]:
-        """Return the parts of learning a block, those that may run side by side together."""
-        layers, switching = self.shape.table.shape[0], self._switching_stages()
-        if threads == 1:
-            return [[self.whole(rows)]]
-        spans = blocks(rows, -(-rows // threads))
-        parts = []
-        for i in range(layers):
-            parts.append([Part(SEND, i, i + 1, *span) for span in spans])
-            parts.append([Part(NEURONS, i, i + 1, *chunk) for chunk in self._chunks(i, rows, threads)])
-        parts.append([Part(switching & DENSITIES, 0, 0, *span) for span in spans])
-        parts.append([Part(switching & SWITCH, 0, 0, 0, rows)])
-        return parts
-
-    def whole(self, rows: int) -> Part:
-        """Return all of learning a block, for one thread."""
-        stages = SEND | NEURONS | self._switching_stages()
-        return Part(stages, 0, self.shape.table.shape[0], 0, max(self.neurons, rows))
-
-    def _switching_stages(self) -> int:
-        return DENSITIES | SWITCH if self.moving else 0
-
-    def _chunks(self, layer: int, rows: int, count: int) -> list[tuple[int, int]]:
-        """Cut a layer's neurons into whole tiles for up to `count` threads, each with enough to do."""
-        size, inputs = int(self.shape.table[layer, SIZE]), int(self.row_lengths()[layer]) * constants.LANES
-        count = max(1, min(count, rows * size * inputs // constants.PARALLEL_WEIGHTS))
-        step = -(-size // (count * constants.TILE)) * constants.TILE
-        return [(start, min(start + step, size)) for start in range(0, size, step)]
+    def _team_size(self, rows: int, threads: int) -> int:
+        """Return how many threads learn a block of one network together, so that each has enough to do."""
+        weights = rows * constants.LANES * self.slots_per_visit // self.networks
+        return max(1, min(threads, weights // constants.PARALLEL_WEIGHTS))
 
     def learn_row(self, side: FloatArray, target: NDArray[Any]) -> None:
         """Learn a single row with little overhead. side: [1, d]; target: [1, D]."""
@@ -344,14 +333,14 @@ class Ensemble:
         kernels = self._row_kernels
         kernels.call(contexts, gating)
         self.used = kernels.call(claim_rows, claiming)
-        part = self.whole(1)
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
             if self.decay is not None:
                 work.messages.paces[:] = self._paces(1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules_of(e), self.shape, self.pool, block, target, work)
-            kernels.call(learn_span, (*networks, self.weights[e], self.time, self.no_history, part))
+            state = self.weights[e], self.time, self.no_history, self.moving
+            kernels.call(learn_span, (*networks, *state, ALONE))
             self._evidence[e, 0] = work.evidence[0]
         if self.moving:
             kernels.call(switch_networks, (self.shares, self.time, self._evidence, self._no_shares))
@@ -491,7 +480,7 @@ class Ensemble:
         cuts = blocks(side.shape[0], longest)
 
         def share(thread: int) -> None:
-            work = self.new_work(longest)
+            work = self._borrow_work(longest)
             for start, stop in cuts[thread :: threads.count]:
                 rows = np.arange(start, stop)
                 slots = np.empty((self.neurons, rows.size), constants.SLOT)
@@ -509,6 +498,7 @@ class Ensemble:
                     totals[:, place % totals.shape[1], order] += found
                     if outputs is not None:
                         outputs[order, place] = work.outputs[: rows.size, : self.neurons]
+            self._spare_work.append(work)
 
         threads.run([(share, (thread,)) for thread in range(min(threads.count, len(cuts)))])
 
@@ -565,7 +555,12 @@ class Ensemble:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be made anew: buffers, compiled functions, unused room in the pool."""
-        anew: dict[str, Any] = {"_buffers": {}, "_row_buffers": {}, "_row_kernels": Specialized()}
+        anew: dict[str, Any] = {
+            "_buffers": {},
+            "_spare_work": deque(maxlen=SPARE),
+            "_row_buffers": {},
+            "_row_kernels": Specialized(),
+        }
         return {**vars(self), **anew, "pool": self.pool[: self.used * constants.LANES].copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -395,7 +395,7 @@ class Learner:
         return np.sqrt(np.maximum(variance, self._least_variance()))
 
     def _least_variance(self) -> float:
-        return self.settings.min_variance * float(self.ensemble.spreads.min())
+        return self.settings.min_variance * min(self.ensemble.spreads.tolist())
 
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """As `moments`, for a single row [1, d] at the lowest latency."""

@@ -40,6 +40,7 @@ from ggln.core.neuron import (
     send_base,
 )
 from ggln.core.switching import densities, switch
+from ggln.core.team import meet, share
 from ggln.core.univariate import Univariate
 
 FIRST, SIZE, DENSE, STRIDE, HOT, HOT_STRIDE, LENGTH = range(7)
@@ -67,19 +68,6 @@ class Block(NamedTuple):
 
     slots: Any  # [N, n']  where each neuron's active row of weights lies in the pool
     columns: Any  # [T]  the columns of `slots` that belong to the rows
-
-
-SEND, NEURONS, DENSITIES, SWITCH = 1, 2, 4, 8
-
-
-class Part(NamedTuple):
-    """What is to be done of learning a block: stages, of some layers, for some of their neurons or rows."""
-
-    stages: int
-    first_layer: int
-    last_layer: int
-    start: int  # of the neurons of a layer in the stage NEURONS, of the block's rows in the others
-    stop: int
 
 
 class Work(NamedTuple):
@@ -249,38 +237,42 @@ def switch_block(targets, weights, time, work, history):
 
 
 @fast_kernel
-def learn_span(rules, shape, pool, block, targets, work, weights, time, history, part):
-    """Do one part of learning a block, after `start_block`: all of it, or a stage for some neurons or rows.
+def learn_span(rules, shape, pool, block, targets, work, weights, time, history, switching, team):
+    """Do a member's share of learning a block, after `start_block`.
 
-    targets: [T, D]; weights: [N], of the switching # OUT; history as in `switch_block`. All ways of learning
-    call this one kernel: that the same source compiled twice gives the same rounding is not guaranteed.
+    targets: [T, D]; weights: [N], of the switching # OUT, which move if `switching`; history as in
+    `switch_block`. All ways of learning call this one kernel: that the same source compiled twice gives the
+    same rounding is not guaranteed.
     """
     kind, projection, limits, step = rules
-    last_row = min(part.stop, block.columns.size)
-    for i in range(part.first_layer, part.last_layer):
+    layers, rows = shape.table.shape[0], block.columns.size
+    first_row, last_row = share(rows, 1, team)
+    for i in range(layers):
         layer = layer_at(shape, i)
-        if part.stages & SEND:
-            send_layer(kind, shape, i, work, part.start, last_row)
-        if part.stages & NEURONS:
-            learn(
-                kind,
-                projection,
-                limits,
-                step,
-                layer,
-                pool,
-                block.slots,
-                block.columns,
-                work.messages,
-                targets,
-                work.outputs,
-                part.start,
-                min(part.stop, layer.size),
-            )
-    if part.stages & DENSITIES:
-        find_densities(kind, targets, work, part.start, last_row)
-    if part.stages & SWITCH:
-        switch_block(targets, weights, time, work, history)
+        send_layer(kind, shape, i, work, first_row, last_row)
+        meet(team, 2 * i + 1)
+        start, stop = share(layer.size, constants.TILE, team)
+        learn(
+            kind,
+            projection,
+            limits,
+            step,
+            layer,
+            pool,
+            block.slots,
+            block.columns,
+            work.messages,
+            targets,
+            work.outputs,
+            start,
+            stop,
+        )
+        meet(team, 2 * i + 2)
+    if switching:
+        find_densities(kind, targets, work, first_row, last_row)
+        meet(team, 2 * layers + 1)
+        if team.member == 0:
+            switch_block(targets, weights, time, work, history)
 
 
 @fast_kernel

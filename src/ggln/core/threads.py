@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -22,8 +22,12 @@ class Threads:
         if self.pool is not None:
             self.pool.shutdown()
 
-    def run(self, tasks: Sequence[Task]) -> None:
-        """Run all tasks and wait for all of them; then raise what one of them raised, if any did."""
+    def run(self, tasks: Sequence[Task], release: Callable[[], object] = lambda: None) -> None:
+        """Run all tasks and wait for all of them; then raise what one of them raised, if any did.
+
+        Up to `count` tasks run at the same time, so that they may wait for each other; then `release` has to
+        end their waiting, and is called as soon as one fails.
+        """
         waiting = deque(tasks)
 
         def work() -> None:
@@ -32,12 +36,20 @@ class Threads:
                     function, arguments = waiting.popleft()
                 except IndexError:  # another thread was faster
                     return
-                function(*arguments)
+                try:
+                    function(*arguments)
+                except BaseException:
+                    release()
+                    raise
 
-        helpers = min(self.count, len(tasks)) - 1
-        futures = [] if self.pool is None else [self.pool.submit(work) for _ in range(helpers)]
+        futures: list[Future[None]] = []
         try:
+            if self.pool is not None:
+                futures.extend(self.pool.submit(work) for _ in range(min(self.count, len(tasks)) - 1))
             work()
+        except BaseException:
+            release()
+            raise
         finally:
             wait(futures)
         for future in futures:
