@@ -24,8 +24,8 @@ X, y = clustered(500, 13)
 GGLNRegressor(**PAPER | {"layer_sizes": (8, 8)}, context_dim=2, epochs=2).fit(X, y).predict(X)
 before = resident()
 model = GGLNRegressor(**PAPER, context_dim=10, epochs=2).fit(X, y)
-ensemble = model.learner_.ensemble
-rows = (ensemble.used - int(ensemble.row_lengths().max())) * 8 * ensemble.pool.itemsize
+pool = model.learner_.ensemble.pool
+rows = (pool.used - int(pool.lengths.max())) * 8 * pool.numbers.itemsize
 print(json.dumps({"grown": resident() - before, "rows": rows}))
 """
 )

@@ -64,7 +64,7 @@ def test_several_classes(tiny, table):
 
 def test_ties_go_to_the_first_class(tiny, table):
     model = tiny(aggregation="last", n_estimators=1).fit(*table(60, 2))
-    model.learner_.ensemble.pool[:] = 0.0
+    model.learner_.ensemble.pool.numbers[:] = 0.0
     model.learner_.ensemble.shape.priors[:] = 0.0  # all weights vanish, so that all chances are a half
     np.testing.assert_array_equal(model.predict_proba(np.ones((1, 3))), [[0.5, 0.5]])
     assert model.predict(np.ones((1, 3)))[0] == model.predict_one(np.ones(3)) == 0
@@ -165,7 +165,7 @@ def test_progress_is_shown_on_demand(tiny, table, capsys):
 def test_several_context_dimensions(tiny, table):
     X, y = table(100)
     model = tiny(context_dim=(0, 3)).fit(X, y)
-    neurons = model.learner_.ensemble.visited()[0]
+    neurons = model.learner_.ensemble.pool.visited()[0]
     counts = np.bincount(neurons, minlength=2 * 16).reshape(2, 16)
     assert (counts[0] == 1).all()
     assert (counts[1] > 1).any()

@@ -62,11 +62,11 @@ def test_an_arm_is_a_network_of_its_own(
         for e in range(2):
             for z in side[:5]:
                 kept = alone.active_weights(e, z[None])
-                slots = learnt.table.index[
+                slots = learnt.table.pool.index[
                     learnt.group * arm + alone.neurons * e + np.arange(alone.neurons),
                     [reference.context(learnt.gates, alone.neurons * e + k, z) for k in range(alone.neurons)],
                 ]
-                first = learnt.table.pool[slots[0] * 8 : slots[0] * 8 + kept[0].shape[1]]
+                first = learnt.table.pool.numbers[slots[0] * 8 : slots[0] * 8 + kept[0].shape[1]]
                 assert np.array_equal(np.float32(kept[0][0]), first + learnt.table.shape.priors[0])
 
 

@@ -32,7 +32,7 @@ def test_neuron_without_weights_predicts_zero(
     side, targets = make_rows(settings, 30)
     networks = build(settings, draw_gates(settings, side))
     networks.learn(side[:1], targets[:1], Threads(1))
-    networks.pool[networks.visited()[2][0]] = -networks.shape.priors[0]
+    networks.pool.numbers[networks.pool.visited()[2][0]] = -networks.shape.priors[0]
     assert not np.any(networks.active_weights(0, side[:1])[0])
     found = networks.components(side, Threads(1)).outputs[..., :outputs]
     np.testing.assert_allclose(found, 0.0, atol=0.05 * settings.bias_range)

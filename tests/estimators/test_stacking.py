@@ -374,7 +374,7 @@ def test_networks_of_a_kind_share_their_calibration(quick, table):
     assert np.unique(ensemble.spreads[:3]).size == np.unique(ensemble.spreads[3:]).size == 1
     np.testing.assert_allclose(ensemble.shares.sum(), 1.0)
     assert np.unique(ensemble.shares[:3]).size == np.unique(ensemble.shares[3:]).size == 1
-    contexts = [np.count_nonzero(index.any(axis=0)) for index in np.split(ensemble.index, 6)]
+    contexts = [np.count_nonzero(index.any(axis=0)) for index in np.split(ensemble.pool.index, 6)]
     assert max(contexts[:3]) <= 2 < max(contexts[3:]) <= 8
 
 

@@ -119,7 +119,7 @@ class Arms:
         self.table = build(replace(settings, n_estimators=arms * settings.n_estimators), gates)
         self.group = settings.n_estimators * self.table.neurons  # neurons of an arm
         self.plays = np.zeros(arms, np.int64)
-        self.visits = np.zeros(self.table.pool.size // constants.LANES, np.int64)
+        self.visits = np.zeros(self.table.pool.numbers.size // constants.LANES, np.int64)
         self._scratch: dict[int, tuple[Slots, Slots, Columns, Work]] = {}
         self._kernels = Specialized()
 
@@ -140,8 +140,9 @@ class Arms:
 
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
-        visited = min(rows, self.arms * self.table.index.shape[1])
-        self.table.require_slots(self.table.used + visited * (self.table.slots_per_visit // self.arms))
+        pool = self.table.pool
+        visited = min(rows, self.arms * pool.index.shape[1])
+        pool.require(pool.used + visited * (pool.slots_per_visit // self.arms))
 
     # Learning ------------------------------------------------------------------------------------------
 
@@ -171,9 +172,9 @@ class Arms:
 
     def _claim(self, arm: int, found: Slots) -> None:
         """Turn contexts into slots # OUT, and count a visit to each row of weights."""
-        self.table.claim_contexts([(found, arm * self.group)])
-        if self.visits.size * constants.LANES < self.table.pool.size:
-            grown = np.zeros(self.table.pool.size // constants.LANES, np.int64)
+        self.table.pool.claim([(found, arm * self.group)])
+        if self.visits.size * constants.LANES < self.table.pool.numbers.size:
+            grown = np.zeros(self.table.pool.numbers.size // constants.LANES, np.int64)
             grown[: self.visits.size] = self.visits
             self.visits = grown
         self._kernels.call(visit, (self.visits, found))
@@ -187,7 +188,7 @@ class Arms:
         for m in range(networks):
             e, own = arm * networks + m, slots[m * table.neurons : (m + 1) * table.neurons]
             self._kernels.call(start_block, (table.base, e, side, columns, goals, True, work))
-            network = rules, table.shape, table.pool, Block(own, columns), goals, work
+            network = rules, table.shape, table.pool.numbers, Block(own, columns), goals, work
             state = table.weights[e], int(self.plays[arm]) + 1, table.no_history, table.moving
             self._kernels.call(learn_span, (*network, *state, ALONE))
 
@@ -199,7 +200,7 @@ class Arms:
         found, slots, columns, work = self._room(rows)
         moments, aggregates = np.zeros((2, self.arms, rows, outputs)), np.full((3, self.arms, rows), np.nan)
         self._kernels.call(contexts, (self.gates, side, columns, 0, self.group, found))
-        engine = (table.rules, table.shape, table.base, table.index, table.pool, self.visits)
+        engine = (table.rules, table.shape, table.base, table.pool.index, table.pool.numbers, self.visits)
         self._kernels.call(
             infer_arms, (*engine, found, side, slots, work, table.weights, columns, moments, aggregates)
         )
@@ -218,7 +219,7 @@ class Arms:
         places[kept] = np.arange(len(kept))
         arms, neurons = np.divmod(arrays["rows.neuron"], self.group)
         stays = places[arms] >= 0
-        layers = self.table.layers_of(arrays["rows.neuron"])
+        layers = self.table.pool.layers_of(arrays["rows.neuron"])
         for name in ("rows.neuron", "rows.context", "rows.visits"):
             new[name] = arrays[name][stays]
         new["rows.neuron"] = (places[arms] * self.group + neurons)[stays].astype(np.int32)
@@ -235,14 +236,14 @@ class Arms:
     def state(self) -> dict[str, NDArray[Any]]:
         """Return gates, weights, visits and the base model's statistics, wherever rows lie in the pool."""
         arrays = self.table.state()
-        slots = self.table.index[arrays["rows.neuron"], arrays["rows.context"]]
+        slots = self.table.pool.index[arrays["rows.neuron"], arrays["rows.context"]]
         return {**arrays, "rows.visits": self.visits[slots], "plays": self.plays.copy()}
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take over a state of networks with the same gates. Only for networks that have seen nothing."""
         self.table.restore(arrays, 1)
-        self.visits = np.zeros(self.table.pool.size // constants.LANES, np.int64)
-        slots = self.table.index[arrays["rows.neuron"], arrays["rows.context"]]
+        self.visits = np.zeros(self.table.pool.numbers.size // constants.LANES, np.int64)
+        slots = self.table.pool.index[arrays["rows.neuron"], arrays["rows.context"]]
         self.visits[slots] = arrays["rows.visits"]
         self.plays[:] = arrays["plays"]
 

@@ -19,7 +19,6 @@ from ggln.core.network import (
     HOT,
     HOT_STRIDE,
     LENGTH,
-    SIZE,
     STRIDE,
     Block,
     Rules,
@@ -32,6 +31,7 @@ from ggln.core.network import (
     make_work,
     start_block,
 )
+from ggln.core.pool import Pool
 from ggln.core.switching import switch_networks
 from ggln.core.team import ALONE, give_up, team_of
 from ggln.core.threads import Threads
@@ -108,15 +108,9 @@ class Ensemble:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
         self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
         self.calm, self.decay = calm, decay
-        self.neurons = int(shape.table[:, SIZE].sum())
-        lengths = self.row_lengths()
-        contexts_each = 2 ** gates.codes.shape[1]
-        memory.require(4 * networks * self.neurons * contexts_each, "the index of contexts")
-        self.index = np.zeros((networks * self.neurons, contexts_each), constants.SLOT)
-        self.used = int(lengths.max())  # slot 0 is the row of zeros that all unvisited contexts share
-        self.pool = memory.aligned_zeros(self.used * constants.LANES, shape.priors.dtype)
+        self.pool = Pool(shape, networks, gates.codes.shape[1])
+        self.neurons = self.pool.neurons
         self.block_rows = self._longest_block()
-        self.slots_per_visit = networks * int((lengths * shape.table[:, SIZE]).sum())
         self.time = 1  # t of Appendix D
         self.shares, self.spreads = np.full(networks, 1.0 / networks), np.ones(networks)
         self.calibrated = False
@@ -132,29 +126,10 @@ class Ensemble:
 
     # Memory --------------------------------------------------------------------------------------------
 
-    def row_lengths(self) -> NDArray[np.int64]:
-        """Return the slots that one row of weights takes, for each layer."""
-        lengths: NDArray[np.int64] = self.shape.table[:, LENGTH] // constants.LANES
-        return lengths
-
     def require(self, rows: int) -> None:
         """Raise MemoryError if learning `rows` further rows can need more memory than there is."""
-        visited = min(rows, self.index.shape[1])
-        self.require_slots(self.used + visited * self.slots_per_visit)
-
-    def require_slots(self, slots: int) -> None:
-        """Raise MemoryError if a pool of so many slots needs more memory than there is."""
-        numbers = slots * constants.LANES - self.pool.size
-        dimension = self.gates.codes.shape[1]
-        memory.require(numbers * self.pool.itemsize, f"a context_dim of {dimension} with these layers")
-
-    def reserve(self, slots: int) -> None:
-        """Make room for `slots` slots; what is not used of it stays zero pages, which cost nothing."""
-        if slots * constants.LANES > self.pool.size:
-            size = max(slots * constants.LANES, self.pool.size * 3 // 2)
-            grown = memory.aligned_zeros(size, self.pool.dtype)
-            grown[: self.pool.size] = self.pool
-            self.pool = grown
+        visited = min(rows, self.pool.index.shape[1])
+        self.pool.require(self.pool.used + visited * self.pool.slots_per_visit)
 
     def _longest_block(self) -> int:
         """Return how many rows pass a layer together: as many as fit buffers of a bounded size."""
@@ -188,7 +163,10 @@ class Ensemble:
         """Return the calling thread's slots and buffers for single rows: threads may predict side by side."""
         thread = threading.get_ident()
         if thread not in self._row_buffers:
-            self._row_buffers[thread] = np.empty((self.index.shape[0], 1), constants.SLOT), self.new_work(1)
+            self._row_buffers[thread] = (
+                np.empty((self.pool.index.shape[0], 1), constants.SLOT),
+                self.new_work(1),
+            )
         return self._row_buffers[thread]
 
     # Learning ------------------------------------------------------------------------------------------
@@ -202,21 +180,8 @@ class Ensemble:
                 for e in range(self.networks)
             ]
         )
-        self.claim_contexts([(some, e * self.neurons) for e, some in enumerate(found)])
+        self.pool.claim([(some, e * self.neurons) for e, some in enumerate(found)])
         return found
-
-    def claim_contexts(self, found: list[tuple[Slots, int]]) -> None:
-        """Turn contexts into slots # OUT, of networks whose first neurons' numbers are beside them."""
-        before = self.used
-        for some, first in found:
-            self.used = int(claim_rows(self.index, some, first, self.shape, self.used))
-        try:
-            self.require_slots(self.used)
-            self.reserve(self.used)
-        except MemoryError:
-            self.index[self.index >= before] = 0
-            self.used = before
-            raise
 
     def learn_epochs(
         self,
@@ -297,7 +262,7 @@ class Ensemble:
             block, goals = Block(slots[e], columns[e]), targets[rows[e]]
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
             works[e].messages.paces[:size] = paces
-            networks = (self.rules_of(e), self.shape, self.pool, block, goals, works[e])
+            networks = (self.rules_of(e), self.shape, self.pool.numbers, block, goals, works[e])
             arguments = (*networks, self.weights[e], self.time, histories[e], self.moving)
             team = team_of(self._team_size(size, workers.count))
             workers.run([(learn_span, (*arguments, member)) for member in team], lambda: give_up(team))
@@ -321,24 +286,22 @@ class Ensemble:
 
     def _team_size(self, rows: int, threads: int) -> int:
         """Return how many threads learn a block of one network together, so that each has enough to do."""
-        weights = rows * constants.LANES * self.slots_per_visit // self.networks
+        weights = rows * constants.LANES * self.pool.slots_per_visit // self.networks
         return max(1, min(threads, weights // constants.PARALLEL_WEIGHTS))
 
     def learn_row(self, side: FloatArray, target: NDArray[Any]) -> None:
         """Learn a single row with little overhead. side: [1, d]; target: [1, D]."""
-        self.reserve(self.used + self.slots_per_visit)
+        pool, kernels = self.pool, self._row_kernels
+        pool.reserve(pool.used + pool.slots_per_visit)
         slots, work = self.row_work()
-        gating = (self.gates, side, ROW, 0, slots.shape[0], slots)
-        claiming = (self.index, slots, 0, self.shape, self.used)
-        kernels = self._row_kernels
-        kernels.call(contexts, gating)
-        self.used = kernels.call(claim_rows, claiming)
+        kernels.call(contexts, (self.gates, side, ROW, 0, slots.shape[0], slots))
+        pool.used = kernels.call(claim_rows, (pool.index, slots, 0, self.shape, pool.used))
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, target, True, work))
             if self.decay is not None:
                 work.messages.paces[:] = self._paces(1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
-            networks = (self.rules_of(e), self.shape, self.pool, block, target, work)
+            networks = (self.rules_of(e), self.shape, pool.numbers, block, target, work)
             state = self.weights[e], self.time, self.no_history, self.moving
             kernels.call(learn_span, (*networks, *state, ALONE))
             self._evidence[e, 0] = work.evidence[0]
@@ -353,11 +316,11 @@ class Ensemble:
         slots, work = self.row_work()
         kernels = self._row_kernels
         kernels.call(contexts, (self.gates, side, ROW, 0, slots.shape[0], slots))
-        kernels.call(find_rows, (self.index, slots, 0))
+        kernels.call(find_rows, (self.pool.index, slots, 0))
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, work.unknown, False, work))
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
-            networks = (self.rules_of(e), self.shape, self.pool, block, work)
+            networks = (self.rules_of(e), self.shape, self.pool.numbers, block, work)
             kernels.call(infer_span, (*networks, self.belief(e), self.spreads[e], mean, second))
 
     def rules_of(self, network: int) -> Rules:
@@ -411,17 +374,16 @@ class Ensemble:
         """
         first, slots = network * self.neurons, np.empty((self.neurons, side.shape[0]), constants.SLOT)
         contexts(self.gates, side, np.arange(side.shape[0]), first, first + self.neurons, slots)
-        find_rows(self.index, slots, first)
+        find_rows(self.pool.index, slots, first)
         found = []
-        for row, prior, bias_prior in zip(*self.shape, strict=True):
+        for i, (row, prior, bias_prior) in enumerate(zip(*self.shape, strict=True)):
             used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
             copies = np.arange(0, row[LENGTH], row[STRIDE] + row[HOT_STRIDE])
             initial = np.full(used.size, prior, np.float64)
             if row[HOT]:
                 initial[-2 * self.rules.kind.outputs :] = bias_prior
-            starts = slots[row[FIRST] : row[FIRST] + row[SIZE]].T[..., None].astype(np.intp) * constants.LANES
-            places = starts + (copies[:, None] + used).ravel()
-            found.append(np.tile(initial, copies.size) + self.pool[places].astype(np.float64))
+            places = self.pool.places(slots, i, (copies[:, None] + used).ravel())
+            found.append(np.tile(initial, copies.size) + self.pool.numbers[places].astype(np.float64))
         return found
 
     def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
@@ -455,7 +417,7 @@ class Ensemble:
         """Return what every neuron, of all networks or of some, predicts for each row."""
         members = range(self.networks) if members is None else members
         output = self.row_work()[1].outputs.shape[2]
-        outputs = np.empty((side.shape[0], len(members), self.neurons, output), self.pool.dtype)
+        outputs = np.empty((side.shape[0], len(members), self.neurons, output), self.pool.numbers.dtype)
         totals = np.zeros((2, 1, side.shape[0], self.rules.kind.outputs))
         self._infer(side, members, threads, totals, outputs)
         chosen = list(members)
@@ -490,9 +452,9 @@ class Ensemble:
                     # rows in one context of the first neuron share many others: their weights stay cached
                     columns = np.argsort(slots[0], kind="stable")
                     order = rows[columns]
-                    find_rows(self.index, slots, first)
+                    find_rows(self.pool.index, slots, first)
                     start_block(self.base, e, side, order, work.unknown, False, work)
-                    networks = (self.rules_of(e), self.shape, self.pool, Block(slots, columns), work)
+                    networks = (self.rules_of(e), self.shape, self.pool.numbers, Block(slots, columns), work)
                     found = np.zeros((2, rows.size, totals.shape[3]))
                     infer_span(*networks, self.belief(e), self.spreads[e], found[0], found[1])
                     totals[:, place % totals.shape[1], order] += found
@@ -504,32 +466,9 @@ class Ensemble:
 
     # State ---------------------------------------------------------------------------------------------
 
-    def layers_of(self, neurons: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the layers of neurons, which are numbered through all networks."""
-        layer_of = np.repeat(np.arange(self.shape.table.shape[0]), self.shape.table[:, SIZE])
-        layers: NDArray[np.intp] = layer_of[neurons % self.neurons]
-        return layers
-
-    def visited(self) -> tuple[NDArray[np.intp], NDArray[np.intp], list[NDArray[np.intp]]]:
-        """Return the neurons and contexts that have a row of weights, in order, and for each layer its rows.
-
-        The rows of a layer are positions [rows, length] in the pool.
-        """
-        neurons, visited_contexts = np.nonzero(self.index)
-        layers = self.layers_of(neurons)
-        starts = self.index[neurons, visited_contexts].astype(np.intp) * constants.LANES
-        lengths = self.row_lengths() * constants.LANES
-        places = [starts[layers == i, None] + np.arange(length) for i, length in enumerate(lengths)]
-        return neurons, visited_contexts, places
-
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return gates, weights and the base model's statistics, wherever rows lie in the pool."""
-        neurons, visited_contexts, places = self.visited()
-        arrays: dict[str, NDArray[Any]] = {f"gates.{name}": a for name, a in self.gates._asdict().items()}
-        arrays["rows.neuron"] = neurons.astype(np.int32)
-        arrays["rows.context"] = visited_contexts.astype(np.int32)
-        for i, place in enumerate(places):
-            arrays[f"weights.{i}"] = self.pool[place]
+        """Return gates, weights and the base model's statistics."""
+        arrays = self.pool.state() | {f"gates.{name}": a for name, a in self.gates._asdict().items()}
         arrays["switching"] = self.weights
         arrays["shares"], arrays["spreads"] = self.shares, self.spreads
         for name, value in self.base._asdict().items():
@@ -539,14 +478,7 @@ class Ensemble:
 
     def restore(self, arrays: dict[str, NDArray[Any]], time: int) -> None:
         """Take over a state of networks with the same gates."""
-        neurons, visited_contexts = arrays["rows.neuron"], arrays["rows.context"]
-        lengths = self.row_lengths()[self.layers_of(neurons)]
-        starts = self.used + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        self.index[neurons, visited_contexts] = starts[:-1]
-        self.used = int(starts[-1])
-        self.reserve(self.used)
-        for i, place in enumerate(self.visited()[2]):
-            self.pool[place] = arrays[f"weights.{i}"]
+        self.pool.restore(arrays)
         self.weights[:], self.time = arrays["switching"], time
         self.shares[:], self.spreads[:] = arrays["shares"], arrays["spreads"]
         for name, value in self.base._asdict().items():
@@ -554,24 +486,15 @@ class Ensemble:
                 value[:] = arrays[f"base.{name}"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be made anew: buffers, compiled functions, unused room in the pool."""
+        """Leave out what can be made anew: buffers and compiled functions."""
         anew: dict[str, Any] = {
             "_buffers": {},
             "_spare_work": deque(maxlen=SPARE),
             "_row_buffers": {},
             "_row_kernels": Specialized(),
         }
-        return {**vars(self), **anew, "pool": self.pool[: self.used * constants.LANES].copy()}
+        return {**vars(self), **anew}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle, also from memory that cannot be written to: kernels are compiled for arrays that can."""
-        vars(self).update({name: _writeable(value) for name, value in state.items()})
-
-
-def _writeable(value: Any) -> Any:
-    """Return an array, or a record of arrays, that can be written to."""
-    if isinstance(value, np.ndarray):
-        return np.require(value, requirements="W")
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_writeable, value))
-    return value
+        vars(self).update({name: memory.writeable(value) for name, value in state.items()})

@@ -25,6 +25,15 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
     return flat[first : first + size].reshape(shape)
 
 
+def writeable(value: Any) -> Any:
+    """Return an array, or a record of arrays, that can be written to."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements="W")
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(writeable, value))
+    return value
+
+
 def available() -> int | None:
     """Return the bytes that can still be had, as the system and its control group tell; None if unknown."""
     limits = []
