@@ -24,8 +24,8 @@ from ggln.core.univariate import Univariate
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 BASE_MODELS = ("none", "feature", "coordinate", "blr", "linear")
-GATES, ORDER, FOLDS, HINGES = range(4)
-"""Streams of random numbers: for drawing gates, shuffling rows, cutting folds, drawing hinges."""
+GATES, ORDER, FOLDS, STEPS = range(4)
+"""Streams of random numbers: for drawing gates, shuffling rows, cutting folds, drawing steps."""
 
 
 @dataclass(frozen=True)
