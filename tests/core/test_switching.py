@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ggln.core.switching import densities, exp_negative, switch, switch_networks
+from ggln.core.switching import densities, exp_negative, switch, switch_members
 
 
 def test_exponential() -> None:
@@ -83,12 +83,12 @@ def test_networks_are_switched_between_as_neurons_are() -> None:
     rng = np.random.default_rng(0)
     evidence = rng.normal(scale=3.0, size=(4, 30)) - 500.0  # densities that would underflow
     shares, history, expected = np.full(4, 0.25), np.empty((30, 4)), np.full(4, 0.25)
-    switch_networks(shares, 1, evidence, history)
+    switch_members(shares, 1, 1.0, evidence, history)
     for t in range(30):
         np.testing.assert_allclose(history[t], expected, rtol=1e-12)
         switch(expected, 1 + t, np.exp(evidence[:, t] - evidence[:, t].max()))
     np.testing.assert_allclose(shares, expected, rtol=1e-12)
     cut = np.full(4, 0.25)
     for start, stop in [(0, 1), (1, 13), (13, 30)]:
-        switch_networks(cut, 1 + start, np.ascontiguousarray(evidence[:, start:stop]), np.empty((0, 4)))
+        switch_members(cut, 1 + start, 1.0, np.ascontiguousarray(evidence[:, start:stop]), np.empty((0, 4)))
     np.testing.assert_array_equal(cut, shares)

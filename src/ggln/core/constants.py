@@ -82,6 +82,9 @@ RECURSION_FEATURES = 256
 CALM_VARIANCE, CALM_PACE = 100.0, 0.3
 """A calm network's biases have so many times the variance, and its steps are so much shorter. Biases far out
 with a small variance let a neuron correct its inputs within a few rows, and be led astray by as few."""
+SHARE_PACE = 0.2
+"""How fast shares in a default stream's mixture follow the evidence: at 1 one member is believed in the end, and
+what others would add to it is lost. 0.1 to 0.3 measured alike."""
 STEP_LIMIT = 5.0
 """Standardised features enter the regressions clipped here: far out, steps and plane would extrapolate."""
 JOINT_PRIOR_ROWS = 1.0
