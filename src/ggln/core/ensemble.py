@@ -114,7 +114,7 @@ class Ensemble:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
         self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
         self.calm, self.decay, self.advisers = calm, decay, advisers
-        self.members = networks + advisers.count
+        self.members = networks + advisers.size
         self.neurons = int(shape.table[:, SIZE].sum())
         lengths = self.row_lengths()
         contexts_each = 2 ** gates.codes.shape[1]
@@ -254,9 +254,9 @@ class Ensemble:
         outputs, weights, evidence = self._learn(
             slots, rows, side, rows, targets, True, paces, threads, record
         )
-        history = np.empty((side.shape[0] if record else 0, self.members))
+        history: FloatArray = np.empty((side.shape[0] if record else 0, self.members))
         if self.moving:
-            if self.advisers.count:
+            if self.advisers.size:
                 judge_advice(self.advisers, side, targets, evidence)
             switch_members(self.shares, self.time - side.shape[0], self._share_pace, evidence, history)
         if not record:
@@ -366,7 +366,7 @@ class Ensemble:
             kernels.call(learn_span, (*networks, self.weights[e], self.time, self.no_history, part))
             self._evidence[e, 0] = work.evidence[0]
         if self.moving:
-            if self.advisers.count:
+            if self.advisers.size:
                 kernels.call(judge_advice, (self.advisers, side, target, self._evidence))
             state = self.shares, self.time, self._share_pace
             kernels.call(switch_members, (*state, self._evidence, self._no_shares))
@@ -385,7 +385,7 @@ class Ensemble:
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
             networks = (self.rules_of(e), self.shape, self.pool, block, work)
             kernels.call(infer_span, (*networks, self.belief(e), self.spreads[e], mean, second))
-        if self.advisers.count:
+        if self.advisers.size:
             kernels.call(add_advice, (self.advisers, side, self.shares, self.networks, mean, second))
 
     def rules_of(self, network: int) -> Rules:
@@ -477,7 +477,7 @@ class Ensemble:
         """
         totals = np.zeros((2, 1, side.shape[0], self.rules.kind.outputs))
         self._infer(side, range(self.networks), threads, totals, None, gated_by)
-        if self.advisers.count:
+        if self.advisers.size:
             add_advice(self.advisers, side, self.shares, self.networks, totals[0, 0], totals[1, 0])
         mean, second = totals[:, 0] / self.networks
         return mean, second - mean**2
@@ -582,6 +582,11 @@ class Ensemble:
 
     def restore(self, arrays: dict[str, NDArray[Any]], time: int) -> None:
         """Take over a state of networks with the same gates."""
+        if arrays["shares"].shape != self.shares.shape:
+            raise ValueError(
+                f"the file's mixture has {arrays['shares'].size} members, expected {self.shares.size}: it is "
+                "of a version of ggln whose streams were made otherwise; let a new model learn the rows"
+            )
         neurons, visited_contexts = arrays["rows.neuron"], arrays["rows.context"]
         lengths = self.row_lengths()[self.layers_of(neurons)]
         starts = self.used + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ggln.core import constants
 from ggln.core.base_models import join
-from ggln.core.build import STEPS, ORDER, Settings, build, draw_gates, settings_from
+from ggln.core.build import ORDER, STEPS, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.core.drift import Watch
 from ggln.core.ensemble import Components, Ensemble, Epoch, blocks

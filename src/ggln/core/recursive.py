@@ -1,9 +1,9 @@
 """Recursive Bayesian regressions on all features together: the regressors of a stream.
 
 Appendix C of the paper regresses the target on each feature alone, which cannot say what features tell only
-together. Here the regression is on the features x, a constant, and smooth steps s(v.(x - c)) with random v and
-c, s(a) = a / sqrt(1 + a^2): a function that is nonlinear in x and linear in what is learnt, so that every row
-is learnt exactly and for good.
+together. Here the regression is on the features x, a constant, and smooth steps s(v.(x - c)) with random v
+and c, s(a) = a / sqrt(1 + a^2): a function that is nonlinear in x and linear in what is learnt, so that every
+row is learnt exactly and for good.
 
 `triangle` has the mathematics. With m inputs, a row costs 3 m^2 operations.
 """
@@ -53,8 +53,8 @@ def follow(
 ) -> None:
     """Predict row after row, each before it is learnt, if rows are to be learnt at all.
 
-    side: [n, d]; goals: [n, D]; least: the smallest variance; means: [n, D], precisions: [n] # OUT. Several rows
-    pass the triangle together (`sweep`), each after the one before it.
+    side: [n, d]; goals: [n, D]; least: the smallest variance; means: [n, D], precisions: [n] # OUT. Several
+    rows pass the triangle together (`sweep`), each after the one before it.
     """
     triangle, noise = regression.triangle, regression.noise
     size, length = triangle.shape

@@ -87,9 +87,9 @@ def switch_members(shares: Any, time: Any, pace: Any, evidence: Any, history: An
     """Move the members' shares in the mixture # OUT over a block of rows, as neurons' weights are moved.
 
     shares: [M]; evidence: [M, T], every member's log-density at the target, up to a common term; history:
-    [T, M] # OUT, the shares from before each row, or empty where it is not wanted. With pace 1 this is Appendix
-    D, which ends up with the best member; below 1, densities are mixed with the mixture's own, pace rho +
-    (1 - pace) sum(w rho), and the shares go to the best mixture (Soft-Bayes, Orseau et al. 2017).
+    [T, M] # OUT, the shares from before each row, or empty where it is not wanted. With pace 1 this is
+    Appendix D, which ends up with the best member; below 1, densities are mixed with the mixture's own,
+    pace rho + (1 - pace) sum(w rho), and the shares go to the best mixture (Soft-Bayes, Orseau et al. 2017).
     """
     density = np.empty(shares.size)
     for t in range(evidence.shape[1]):

@@ -20,9 +20,9 @@ def sweep(triangle: Any, lines: Any, rests: Any, leverages: Any, rows: Any, lear
     """Let the first `rows` rows pass the triangle # OUT, each after the one before it is learnt, if any is.
 
     triangle: [m, m + D]; lines: [T, m + D], inputs f, then targets, overwritten if rows are learnt; rests:
-    [T, m + D] # OUT, past the m inputs -u.z, minus the means; leverages: [T] # OUT, u.u. A row that has passed
-    one line of the triangle is done with it, so that all rows pass a line, then the next: to the last bit the
-    same as row after row, and the triangle is fetched from memory once for all.
+    [T, m + D] # OUT, past the m inputs -u.z, minus the means; leverages: [T] # OUT, u.u. A row that has
+    passed one line of the triangle is done with it, so that all rows pass a line, then the next: to the last
+    bit the same as row after row, and the triangle is fetched from memory once for all.
     """
     size, length = triangle.shape
     for t in range(rows):

@@ -63,8 +63,8 @@ class SwitchingDisplay(Display):
     ) -> Self:
         """Draw the shares of a stream's predictions, such as `prequential` returns.
 
-        regressions: how many are in the mixture beside the networks, as its last components; four in a default
-        stream.
+        regressions: how many are in the mixture beside the networks, as its last components; a default stream
+        has four.
         """
         neurons = distribution.weights.shape[-1] - regressions
         weights, others = distribution.weights[..., :neurons], distribution.weights[..., neurons:]
