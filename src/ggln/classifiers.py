@@ -358,7 +358,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
 
 def _mix(predictions: Predictions) -> FloatArray:
     """Return each class's own probability, mixed over the neurons of all networks, [n, outputs]."""
-    logits, weights, _ = predictions.components
+    logits, weights = predictions.components[:2]
     chances = np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
     subscripts = "nek,nekd->nd" if weights.ndim == 3 else "ek,nekd->nd"
     mixed: FloatArray = np.einsum(subscripts, weights, chances) / weights.shape[-2]

@@ -1,5 +1,7 @@
 """From what all neurons predict to a distribution for each row, in the user's units."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,31 +13,47 @@ Distribution = GaussianMixture | MultivariateGaussianMixture
 
 
 def gaussians(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray]:
-    """Return all components' means [n, E, N, D] and variances [n, E, N, D] or covariances [n, E, N, D, D]."""
-    values = predictions.components.outputs.astype(np.float64)
-    shape = (-1, 1, 1, outputs)
+    """Return all neurons' means [n, E, N, D] and variances [n, E, N, D] or covariances [n, E, N, D, D]."""
+    components = predictions.components
+    return _restored(predictions, components.outputs, components.spreads[:, None, None], outputs)
+
+
+def _restored(
+    predictions: Predictions, found: NDArray[Any], spreads: FloatArray, outputs: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return means and variances or covariances [n, .., D] of what was `found` [n, .., P]."""
+    values = found.astype(np.float64)
+    shape = (-1, *[1] * (values.ndim - 2), outputs)
     scales = predictions.scales.reshape(shape)
     means = predictions.shifts.reshape(shape) + scales * values[..., :outputs]
     precisions = values[..., outputs:]
-    spreads = predictions.components.spreads[:, None, None]
     if precisions.shape[-1] in (1, outputs):
         return means, spreads * scales**2 / precisions
     matrices = np.linalg.inv(precisions.reshape(*precisions.shape[:-1], outputs, outputs))
     return means, spreads[..., None] * matrices * scales[..., None] * scales[..., None, :]
 
 
+def _flat(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return means and covariances of all components one after the other, [n, M, ..], and their weights."""
+    components = predictions.components
+    advice = _restored(predictions, components.advice, np.ones((1, 1)), outputs)
+    rows, networks, neurons = components.outputs.shape[:3]
+    means, covariances = (
+        np.concatenate([own.reshape(rows, networks * neurons, *own.shape[3:]), further], axis=1)
+        for own, further in zip(gaussians(predictions, outputs), advice, strict=True)
+    )
+    weights = components.weights.reshape(*components.weights.shape[:-2], networks * neurons)
+    return means, covariances, np.concatenate([weights, components.advice_weights], axis=-1) / networks
+
+
 def mixture(predictions: list[Predictions], outputs: int) -> Distribution:
-    """Join what all neurons of all networks predict into one mixture for each row."""
-    parts = [gaussians(some, outputs) for some in predictions]
-    means = np.concatenate([mean for mean, _ in parts])
-    covariances = np.concatenate([covariance for _, covariance in parts])
-    rows, networks, neurons = means.shape[:3]
-    all_weights = [some.components.weights for some in predictions]
+    """Join what all neurons of all networks, and regressors, predict into one mixture for each row."""
+    parts = [_flat(some, outputs) for some in predictions]
+    means = np.concatenate([mean for mean, _, _ in parts])
+    covariances = np.concatenate([covariance for _, covariance, _ in parts])
     # one vector of weights for all rows, unless the rows were learnt in between
-    weights = np.concatenate(all_weights) if all_weights[0].ndim == 3 else all_weights[0]
-    weights = weights.reshape(*weights.shape[:-2], networks * neurons) / networks
-    means = means.reshape(rows, networks * neurons, outputs)
-    covariances = covariances.reshape(rows, networks * neurons, *covariances.shape[3:])
+    all_weights = [weights for _, _, weights in parts]
+    weights = np.concatenate(all_weights) if all_weights[0].ndim == 2 else all_weights[0]
     if weights.ndim == 1 and not weights.all():
         believed = weights > 0
         weights, means, covariances = weights[believed], means[:, believed], covariances[:, believed]

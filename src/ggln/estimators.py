@@ -78,7 +78,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         by `fit`, once without each fold, and their predictions join the features' Gaussians; those
         with `partial_fit` can also learn with a stream, but then the model cannot be saved.
         "auto" takes boosted trees, randomised trees and a perceptron; in a stream, "blr" and Bayesian
-        regressions on all features and on random hinges of them. So few rows that regressors overfit, less
+        regressions on all features and on random steps of them. So few rows that regressors overfit, less
         than 40, `fit` learns as a stream, too: once, with folds and epochs put aside.
     base_variance : float or None
         Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ggln.core.constants import HINGE_LIMIT, RECURSIONS
-from ggln.core.recursive import Recursions
+from ggln.core.constants import RECURSIONS, STEP_LIMIT, WAVE
+from ggln.core.recursive import Recursions, draw_steps
 from ggln.core.threads import Threads
 
 LEAST = 1e-4
@@ -26,16 +26,16 @@ def rows():
 
 def inputs_of(regression, X):
     """The regression's inputs, in plain NumPy."""
-    X = np.clip(X, -HINGE_LIMIT, HINGE_LIMIT)
-    hinges = np.maximum(X @ regression.directions.T - regression.offsets, 0.0)
-    return np.hstack([X, np.ones((len(X), 1)), hinges])
+    X = np.clip(X, -STEP_LIMIT, STEP_LIMIT)
+    along = X @ regression.directions - regression.offsets
+    return np.hstack([X, np.ones((len(X), 1)), along / np.sqrt(1.0 + along**2)])
 
 
 def test_each_row_is_predicted_by_the_posterior_of_those_before(make, rows):
     X, Y = rows
     recursions = make()
     means, precisions = recursions.learn(X, Y, None)
-    for r, ((_, prior), regression) in enumerate(zip(RECURSIONS, recursions.regressions, strict=True)):
+    for r, ((*_, prior), regression) in enumerate(zip(RECURSIONS, recursions.regressions, strict=True)):
         inputs, count, squares = inputs_of(regression, X), 1.0, 1.0
         for t in range(len(X)):
             past, f = inputs[:t], inputs[t]
@@ -53,6 +53,7 @@ def test_cuts_and_threads_do_not_matter(make, rows):
     expected = whole.learn(X, Y, None)
     with Threads(3) as threads:
         parts = [cut.learn(X[a:b], Y[a:b], threads) for a, b in [(0, 1), (1, 2), (2, 31), (31, 60)]]
+    assert any(len(part[0]) % WAVE for part in parts)  # waves of rows begin elsewhere
     for number in (0, 1):
         np.testing.assert_array_equal(np.concatenate([part[number] for part in parts]), expected[number])
     for one, other in zip(whole.predict(X), cut.predict(X), strict=True):
@@ -82,13 +83,37 @@ def test_views_are_read_as_what_they_show(make, rows):
         np.testing.assert_array_equal(one, other)
 
 
-def test_hinges_learn_what_a_plane_cannot(make):
+def test_steps_learn_what_a_plane_cannot(make):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1500, 2))
     Y = np.abs(X[:, :1]) * X[:, 1:]
     means, _ = make(2, 1).learn(X, Y, None)
     errors = np.mean((means[750:, :, 0] - Y[750:]) ** 2, axis=0)
     assert errors[2] < 0.1 * errors[0]
+    assert errors[3] < 0.1 * errors[0]
+
+
+@pytest.mark.parametrize(("features", "among", "most"), [(9, 3, 3), (9, 0, 9), (1, 3, 1)])
+def test_steps_look_at_as_many_features_as_they_may(features, among, most):
+    directions, offsets = draw_steps(400, among, 1.4, features, np.random.default_rng(0))
+    seen = (directions != 0).sum(axis=0)
+    assert directions.shape == (features, 400)
+    assert offsets.shape == (400,)
+    assert set(seen) == (set(range(1, most + 1)) if among else {features})
+    # whatever a step looks at, rows of spread 1 spread by its steepness along it
+    np.testing.assert_allclose(np.sqrt((directions**2).sum(axis=0).mean()), 1.4, rtol=0.1)
+
+
+def test_slopes_are_the_derivatives_of_predictions(make, rows):
+    X, Y = rows
+    recursions = make()
+    recursions.learn(X, Y, None)
+    x, moved = X[:5], 1e-5
+    means, precisions = recursions.slopes(x)
+    for j in range(3):
+        ahead, behind = (recursions.predict(x + sign * moved * np.eye(3)[j]) for sign in (1, -1))
+        for found, a, b in zip((means, precisions), ahead, behind, strict=True):
+            np.testing.assert_allclose(found[..., j], (a - b) / (2 * moved), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("case", ["constant", "duplicates", "far out", "equal columns"])

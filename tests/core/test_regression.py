@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ggln.core.build import Settings, build, draw_gates
 from ggln.core.reference_regression import JointRegression
 from ggln.core.threads import Threads
-from ggln.core.triangle import substitute
+from ggln.core.triangle import sweep
 
 
 @settings(max_examples=25)
@@ -64,6 +64,6 @@ def test_a_linear_target_is_found_at_once(make_settings: Callable[..., Settings]
 
 def test_leverage_is_one_over_the_rows_that_tell_about_a_direction() -> None:
     triangle = np.diag([np.sqrt(100.0), np.sqrt(4.0)])
-    line, rest, mean = np.array([1.0, 0.0]), np.empty(2), np.empty(0)
-    np.testing.assert_allclose(substitute(triangle, line, rest, mean), 1 / 100)
-    np.testing.assert_allclose(substitute(triangle, line[::-1].copy(), rest, mean), 1 / 4)
+    lines, rests, leverages = np.eye(2), np.empty((2, 2)), np.empty(2)
+    sweep(triangle, lines, rests, leverages, 2, False)
+    np.testing.assert_allclose(leverages, [1 / 100, 1 / 4])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ggln.core.switching import densities, exp_negative, switch, switch_networks
+from ggln.core.switching import densities, exp_negative, switch, switch_members
 
 
 def test_exponential() -> None:
@@ -83,12 +83,28 @@ def test_networks_are_switched_between_as_neurons_are() -> None:
     rng = np.random.default_rng(0)
     evidence = rng.normal(scale=3.0, size=(4, 30)) - 500.0  # densities that would underflow
     shares, history, expected = np.full(4, 0.25), np.empty((30, 4)), np.full(4, 0.25)
-    switch_networks(shares, 1, evidence, history)
+    switch_members(shares, 1, 1.0, evidence, history)
     for t in range(30):
         np.testing.assert_allclose(history[t], expected, rtol=1e-12)
         switch(expected, 1 + t, np.exp(evidence[:, t] - evidence[:, t].max()))
     np.testing.assert_allclose(shares, expected, rtol=1e-12)
     cut = np.full(4, 0.25)
     for start, stop in [(0, 1), (1, 13), (13, 30)]:
-        switch_networks(cut, 1 + start, np.ascontiguousarray(evidence[:, start:stop]), np.empty((0, 4)))
+        switch_members(cut, 1 + start, 1.0, np.ascontiguousarray(evidence[:, start:stop]), np.empty((0, 4)))
     np.testing.assert_array_equal(cut, shares)
+
+
+def test_at_a_slower_pace_shares_go_to_the_best_mixture() -> None:
+    rng = np.random.default_rng(0)
+    better = rng.random(2000) < 0.5  # either of two members may be, the third never is
+    evidence = np.stack([np.where(better, 0.0, -2.0), np.where(better, -2.0, 0.0), np.full(2000, -3.0)])
+    fast, slow, expected = np.full(3, 1 / 3), np.full(3, 1 / 3), np.full(3, 1 / 3)
+    nothing = np.empty((0, 3))
+    switch_members(fast, 1, 1.0, evidence, nothing)
+    switch_members(slow, 1, 0.1, evidence, nothing)
+    for t in range(2000):
+        density = np.exp(evidence[:, t])
+        switch(expected, 1 + t, 0.1 * density + 0.9 * (expected @ density))
+    np.testing.assert_allclose(slow, expected, rtol=1e-9)
+    assert slow[:2].min() > 0.3
+    assert fast[:2].min() < 0.1

@@ -229,9 +229,9 @@ def test_a_stream_learns_its_own_regressions(table):
     explanation = model.explain(X[:5])
     assert explanation.names[3:7] == [
         "linear regression",
-        "regression on 64 hinges, prior 3",
-        "regression on 200 hinges, prior 1",
-        "regression on 200 hinges, prior 10",
+        "regression on 64 steps of up to 3 features",
+        "regression on 300 steps of up to 3 features",
+        "regression on 400 steps of all features",
     ]
     np.testing.assert_allclose(
         explanation.mean.sum(axis=1) + explanation.intercept, model.predict(X[:5]), 1e-5

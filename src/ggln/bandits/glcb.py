@@ -27,7 +27,7 @@ FloatArray = NDArray[np.float64]
 Label = Any
 """A string or an integer; NumPy's as well."""
 EXPLORING = 3
-"""The stream of random numbers for exploration; in `core.build` that of hinges, which arms do not have."""
+"""The stream of random numbers for exploration; in `core.build` that of steps, which arms do not have."""
 ONE = Threads(1)
 
 

@@ -21,7 +21,7 @@ from ggln.core.network import Block, Work, infer_span, learn_span, start_block
 from ggln.core.regression import JointBase
 from ggln.core.team import ALONE
 from ggln.core.threads import Threads
-from ggln.core.triangle import substitute
+from ggln.core.triangle import sweep
 
 PER_NETWORK = ("counts", "targets", "features", "products", "triangle", "noise")
 """Arrays of base models whose first axis is the network."""
@@ -93,12 +93,12 @@ def leverages(triangles: Any, side: Any, found: Any) -> None:
     """Write each arm's leverage of each context into `found` # OUT [A, T]. triangles: [E, d + 1, ...]."""
     size, length = triangles.shape[1:]
     networks = triangles.shape[0] // found.shape[0]
-    line, rest, mean = np.ones(length), np.empty(length), np.empty(length - size)
+    lines, rests = np.ones((1, length)), np.empty((1, length))
     for t in range(side.shape[0]):
         for j in range(size - 1):
-            line[j] = side[t, j]
+            lines[0, j] = side[t, j]
         for arm in range(found.shape[0]):
-            found[arm, t] = substitute(triangles[arm * networks], line, rest, mean)
+            sweep(triangles[arm * networks], lines, rests, found[arm, t : t + 1], 1, False)
 
 
 class Arms:

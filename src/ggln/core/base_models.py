@@ -48,6 +48,7 @@ class LinearBase(NamedTuple):
 
     limit: Any
     estimate: Any  # whether the noise precision tau is set by type-II maximum likelihood
+    vote: Any  # factor on the precisions
     counts: Any  # [E, 2]  rows, and the sum of |y|^2
     targets: Any  # [E, D]  sum of y
     features: Any  # [E, 2, d]  sums of x and x^2
@@ -144,7 +145,8 @@ def _linear(base, network, side, columns, targets, learning, means, precisions):
                 slope = noise[j] * products[j, d] / slope_precision
                 offset = noise[j] * sum_y[d] / offset_precision
                 means[t, j, d] = clip(slope * x + offset, -base.limit, base.limit)
-            precisions[t, j] = 1.0 / (x * x / slope_precision + 1.0 / offset_precision + 1.0 / noise[j])
+            variance = x * x / slope_precision + 1.0 / offset_precision + 1.0 / noise[j]
+            precisions[t, j] = base.vote / variance
         if not learning:
             continue
         count[0] += 1.0
@@ -183,12 +185,13 @@ def evidence_step(noise, count, sum_x, sum_xx, products, sum_y, least):
 
 
 def empty_linear_base(
-    networks: int, features: int, outputs: int, limit: float, noise: float | None
+    networks: int, features: int, outputs: int, limit: float, noise: float | None, vote: float
 ) -> LinearBase:
     """Return the regression before any row; noise=None asks for the estimate of tau, from 1 on."""
     return LinearBase(
         limit=limit,
         estimate=noise is None,
+        vote=vote,
         counts=np.zeros((networks, 2)),
         targets=np.zeros((networks, outputs)),
         features=np.zeros((networks, 2, features)),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants, memory
+from ggln.core.advice import NOBODY, Advisers
 from ggln.core.base_models import CoordinateBase, FeatureBase, LogitBase, NoBase, empty_linear_base
 from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
@@ -24,8 +25,8 @@ from ggln.core.univariate import Univariate
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 BASE_MODELS = ("none", "feature", "coordinate", "blr", "linear")
-GATES, ORDER, FOLDS, HINGES = range(4)
-"""Streams of random numbers: for drawing gates, shuffling rows, cutting folds, drawing hinges."""
+GATES, ORDER, FOLDS, STEPS = range(4)
+"""Streams of random numbers: for drawing gates, shuffling rows, cutting folds, drawing steps."""
 
 
 @dataclass(frozen=True)
@@ -215,8 +216,10 @@ def make_base(settings: Settings) -> tuple[Any, int]:
         return LogitBase(limit), settings.features
     size = settings.n_estimators, settings.features, settings.outputs
     if settings.base_model == "blr":
+        # beside regressions on all features, those on one each have one vote together
+        vote = 1.0 / settings.features if settings.online and settings.regressors else 1.0
         inputs = settings.features + settings.regressors
-        return empty_linear_base(*size, limit, precision), inputs
+        return empty_linear_base(*size, limit, precision, vote), inputs
     if settings.base_model == "linear":
         return empty_joint_base(*size, limit, settings.min_variance, precision), settings.features + 1
     if settings.base_model == "coordinate":
@@ -262,6 +265,9 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     base, inputs = make_base(settings)
     shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.bias_weight, settings.dtype)
     switching = settings.aggregation == "switching"
+    advisers = NOBODY
+    if settings.online and switching:
+        advisers = Advisers(settings.regressors, settings.features, settings.bias_range)
     return Ensemble(
         rules,
         shape,
@@ -272,4 +278,5 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
         switching,
         calm=settings.online,
         decay=settings.decay,
+        advisers=advisers,
     )

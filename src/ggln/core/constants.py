@@ -71,16 +71,22 @@ residual of one row says little about the variance. Measured on the Swiss roll: 
 collapse."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
-RECURSIONS = (0, 1.0), (64, 3.0), (200, 1.0), (200, 10.0)
-"""Hinges and prior precision tau_0 of a stream's regressions. The plane alone is best for the first rows and
-where it is true; many hinges win later; the network above learns which to believe, and where."""
+RECURSIONS = (0, 0, 0.0, 1.0), (64, 3, 1.0, 3.0), (300, 3, 1.4, 1.0), (400, 0, 0.7, 1.0)
+"""Of a stream's regressions: steps; features that a step looks at, at most, or 0 for all; their steepness;
+prior precision tau_0. The plane alone is best for the first rows and where it is true; many steps win later;
+the network above learns which to believe, and where."""
+WAVE = 4
+"""Rows that pass a regression's triangle together: with 400 inputs, they fit the first-level cache."""
 RECURSION_FEATURES = 256
 """Streams with more features do without regressions, whose cost grows with their square."""
 CALM_VARIANCE, CALM_PACE = 100.0, 0.3
 """A calm network's biases have so many times the variance, and its steps are so much shorter. Biases far out
 with a small variance let a neuron correct its inputs within a few rows, and be led astray by as few."""
-HINGE_LIMIT = 5.0
-"""Standardised features enter the regressions clipped here: far out, hinges and plane would extrapolate."""
+SHARE_PACE = 0.2
+"""How fast shares in a default stream's mixture follow the evidence: at 1 one member is believed in the end,
+and what others would add to it is lost. 0.1 to 0.3 measured alike."""
+STEP_LIMIT = 5.0
+"""Standardised features enter the regressions clipped here: far out, steps and plane would extrapolate."""
 JOINT_PRIOR_ROWS = 1.0
 """The joint regression's noise starts as if so many rows had shown a variance of 1, that of the targets."""
 GATE_ROWS = 1024

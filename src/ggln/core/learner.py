@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ggln.core import constants
 from ggln.core.base_models import join
-from ggln.core.build import HINGES, ORDER, Settings, build, draw_gates, settings_from
+from ggln.core.build import ORDER, STEPS, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.core.drift import Watch
 from ggln.core.ensemble import Components, Ensemble, Epoch, blocks
@@ -134,7 +134,7 @@ class Learner:
             return None
         if self.new_companions is not None:
             return self.new_companions()
-        least, random = settings.min_variance, settings.random(0, HINGES)
+        least, random = settings.min_variance, settings.random(0, STEPS)
         return Recursions(settings.features, settings.outputs, least, random)
 
     def _join(self, scaled: FloatArray, predictions: FloatArray, precisions: FloatArray) -> FloatArray:

@@ -1,9 +1,9 @@
 """Recursive Bayesian regressions on all features together: the regressors of a stream.
 
 Appendix C of the paper regresses the target on each feature alone, which cannot say what features tell only
-together. Here the regression is on the features x, a constant, and hinges max(v.x - b, 0) with random v and
-b, that bend the plane: a function that is nonlinear in x and linear in what is learnt, so that every row
-is learnt exactly and for good.
+together. Here the regression is on the features x, a constant, and smooth steps s(v.(x - c)) with random v
+and c, s(a) = a / sqrt(1 + a^2): a function that is nonlinear in x and linear in what is learnt, so that every
+row is learnt exactly and for good.
 
 `triangle` has the mathematics. With m inputs, a row costs 3 m^2 operations.
 """
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.constants import HINGE_LIMIT, RECURSIONS
+from ggln.core.constants import RECURSIONS, STEP_LIMIT, WAVE
 from ggln.core.jit import Specialized, exact_kernel, inner_exact
 from ggln.core.threads import Threads
-from ggln.core.triangle import derivatives, rotate, substitute
+from ggln.core.triangle import derivatives, sweep
 
 FloatArray = NDArray[np.float64]
 
@@ -24,24 +24,27 @@ FloatArray = NDArray[np.float64]
 class Regression(NamedTuple):
     """What one regression knows; `noise` is its errors on rows before it learnt them."""
 
-    directions: Any  # [hinges, d]
-    offsets: Any  # [hinges]
+    directions: Any  # [d, steps]
+    offsets: Any  # [steps]  v.c
     triangle: Any  # [m, m + D]  R and z
     noise: Any  # [2]  rows of prior and data, and the sum of their squared errors, per output
 
 
 @inner_exact
 def write_inputs(regression: Any, x: Any, line: Any) -> None:
-    """Write a row's inputs into `line` # OUT [m + D]: the features, a constant, the hinges."""
-    features = x.size
+    """Write a row's inputs into `line` # OUT [m + D]: the features, a constant, the steps."""
+    features, offsets = x.size, regression.offsets
+    steps = line[features + 1 : features + 1 + offsets.size]
+    for h in range(steps.size):
+        steps[h] = -offsets[h]
     for j in range(features):
-        line[j] = min(max(x[j], -HINGE_LIMIT), HINGE_LIMIT)
+        line[j] = min(max(x[j], -STEP_LIMIT), STEP_LIMIT)
+        direction = regression.directions[j]
+        for h in range(steps.size):
+            steps[h] += direction[h] * line[j]
     line[features] = 1.0
-    for h in range(regression.offsets.size):
-        value = -regression.offsets[h]
-        for j in range(features):
-            value += regression.directions[h, j] * line[j]
-        line[features + 1 + h] = max(value, 0.0)
+    for h in range(steps.size):
+        steps[h] /= np.sqrt(1.0 + steps[h] * steps[h])
 
 
 @exact_kernel
@@ -50,31 +53,54 @@ def follow(
 ) -> None:
     """Predict row after row, each before it is learnt, if rows are to be learnt at all.
 
-    side: [n, d]; goals: [n, D]; least: the smallest variance; means: [n, D], precisions: [n] # OUT.
+    side: [n, d]; goals: [n, D]; least: the smallest variance; means: [n, D], precisions: [n] # OUT. Several
+    rows pass the triangle together (`sweep`), each after the one before it.
     """
     triangle, noise = regression.triangle, regression.noise
     size, length = triangle.shape
     outputs = length - size
-    line, rest = np.empty(length), np.empty(length)
-    for t in range(side.shape[0]):
-        write_inputs(regression, side[t], line)
-        leverage = substitute(triangle, line, rest, means[t])
-        variance = max(noise[1] / noise[0], least)
-        precisions[t] = 1.0 / (variance * (1.0 + leverage))
-        if not learning:
-            continue
-        for d in range(outputs):
-            error = goals[t, d] - means[t, d]
-            noise[1] += error * error / ((1.0 + leverage) * outputs)
-            line[size + d] = goals[t, d]
-        noise[0] += 1.0
-        rotate(triangle, line)
+    lines, rests, leverages = np.empty((WAVE, length)), np.empty((WAVE, length)), np.empty(WAVE)
+    for first in range(0, side.shape[0], WAVE):
+        rows = min(WAVE, side.shape[0] - first)
+        for t in range(rows):
+            write_inputs(regression, side[first + t], lines[t])
+            for d in range(outputs):
+                lines[t, size + d] = goals[first + t, d] if learning else 0.0
+        sweep(triangle, lines, rests, leverages, rows, learning)
+        for t in range(rows):
+            spread = 1.0 + leverages[t]
+            precisions[first + t] = 1.0 / (max(noise[1] / noise[0], least) * spread)
+            for d in range(outputs):
+                means[first + t, d] = -rests[t, size + d]
+            if learning:
+                for d in range(outputs):
+                    error = goals[first + t, d] - means[first + t, d]
+                    noise[1] += error * error / (spread * outputs)
+                noise[0] += 1.0
 
 
-NAMES = [
-    f"regression on {hinges} hinges, prior {prior:g}" if hinges else "linear regression"
-    for hinges, prior in RECURSIONS
-]
+def name_of(steps: int, among: int) -> str:
+    """Return what a regression is called in explanations."""
+    if not steps:
+        return "linear regression"
+    return f"regression on {steps} steps of " + (f"up to {among} features" if among else "all features")
+
+
+NAMES = [name_of(steps, among) for steps, among, _, _ in RECURSIONS]
+
+
+def draw_steps(
+    steps: int, among: int, steepness: float, features: int, random: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return directions [d, steps] and offsets [steps] of random steps, which are centred where rows are.
+
+    Each looks at a random number of features up to `among`, or at all of them.
+    """
+    counts = random.integers(1, min(among, features) + 1, steps) if among else np.full(steps, features)
+    ranks = random.random((features, steps)).argsort(axis=0).argsort(axis=0)
+    directions = np.where(ranks < counts, random.standard_normal((features, steps)), 0.0)
+    directions *= steepness / np.sqrt(counts)
+    return directions, (directions * random.standard_normal((features, steps))).sum(axis=0)
 
 
 @exact_kernel
@@ -96,19 +122,18 @@ class Recursions:
     least
         The smallest variance a prediction may have.
     random
-        Draws the hinges.
+        Draws the steps.
     """
 
     def __init__(self, features: int, outputs: int, least: float, random: np.random.Generator) -> None:
         self.least, self.outputs = least, outputs
         self._row_kernels = Specialized()
         self.regressions = []
-        for hinges, prior in RECURSIONS:
-            directions = random.standard_normal((hinges, features))
-            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-            size = features + 1 + hinges
+        for steps, among, steepness, prior in RECURSIONS:
+            directions, offsets = draw_steps(steps, among, steepness, features, random)
+            size = features + 1 + steps
             triangle = np.sqrt(prior) * np.eye(size, size + outputs)
-            regression = Regression(directions, random.standard_normal(hinges), triangle, np.ones(2))
+            regression = Regression(directions, offsets, triangle, np.ones(2))
             self.regressions.append(regression)
 
     def learn(
@@ -123,15 +148,16 @@ class Recursions:
 
     def slopes(self, side: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the derivatives of `predict` by the features: [n, R, D, d] and [n, R, d]."""
-        clipped = np.clip(side, -HINGE_LIMIT, HINGE_LIMIT)
-        inside, features = np.abs(side) < HINGE_LIMIT, side.shape[1]
+        clipped = np.clip(side, -STEP_LIMIT, STEP_LIMIT)
+        inside, features = np.abs(side) < STEP_LIMIT, side.shape[1]
         means, precisions, predicted = [], [], self.predict(side)[1]
         for r, regression in enumerate(self.regressions):
-            hinges = clipped @ regression.directions.T - regression.offsets
-            inputs = np.hstack([clipped, np.ones((len(side), 1)), np.maximum(hinges, 0.0)])
+            along = clipped @ regression.directions - regression.offsets
+            steps = along / np.sqrt(1.0 + along**2)
+            inputs = np.hstack([clipped, np.ones((len(side), 1)), steps])
             moved = np.zeros((*inputs.shape, features))  # each input by each feature
             moved[:, np.arange(features), np.arange(features)] = 1.0
-            moved[:, features + 1 :] = (hinges > 0.0)[..., None] * regression.directions
+            moved[:, features + 1 :] = (1.0 + along**2)[..., None] ** -1.5 * regression.directions.T
             moved *= inside[:, None]
             by_mean, by_precision = derivatives(regression.triangle, inputs, predicted[:, r])
             means.append(np.einsum("md,nmf->ndf", by_mean, moved))
@@ -168,7 +194,7 @@ class Recursions:
         ]
 
     def state(self) -> dict[str, FloatArray]:
-        """Return what was learnt, by name; the hinges are drawn again."""
+        """Return what was learnt, by name; the steps are drawn again."""
         return {
             f"recursion.{r}.{name}": getattr(regression, name)
             for r, regression in enumerate(self.regressions)

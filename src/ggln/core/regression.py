@@ -14,7 +14,7 @@ import numpy as np
 from ggln.core.base_models import PredictBase
 from ggln.core.constants import BLR_PRIOR_PRECISION, JOINT_PRIOR_ROWS
 from ggln.core.projection import clip
-from ggln.core.triangle import rotate, substitute
+from ggln.core.triangle import sweep
 
 
 class JointBase(NamedTuple):
@@ -42,7 +42,8 @@ def empty_joint_base(
 def _joint(base, network, side, columns, targets, learning, means, precisions):
     triangle, noise = base.triangle[network], base.noise[network]
     features, outputs, most = side.shape[1], means.shape[2], 1.0 / base.least
-    line, rest, mean = np.empty(triangle.shape[1]), np.empty(triangle.shape[1]), np.empty(outputs)
+    lines, rests, told = np.empty((1, triangle.shape[1])), np.empty((1, triangle.shape[1])), np.empty(1)
+    line, rest = lines[0], rests[0]
     for t in range(columns.size):
         x = side[columns[t]]
         for j in range(features):
@@ -51,15 +52,16 @@ def _joint(base, network, side, columns, targets, learning, means, precisions):
             precisions[t, j] = base.precision
             line[j] = x[j]
         line[features] = 1.0
-        leverage = substitute(triangle, line, rest, mean)
         for d in range(outputs):
-            means[t, features, d] = clip(mean[d], -base.limit, base.limit)
-        variance = clip(noise[1] / noise[0], base.least, most)
+            line[features + 1 + d] = targets[t, d] if learning else 0.0
+        sweep(triangle, lines, rests, told, 1, learning)
+        variance, leverage = clip(noise[1] / noise[0], base.least, most), told[0]
         precisions[t, features] = 1.0 / (variance * (1.0 + min(leverage, most)))
-        if learning:
-            for d in range(outputs):
-                error = targets[t, d] - mean[d]
+        for d in range(outputs):
+            mean = -rest[features + 1 + d]
+            means[t, features, d] = clip(mean, -base.limit, base.limit)
+            if learning:
+                error = targets[t, d] - mean
                 noise[1] += error * error / ((1.0 + leverage) * outputs)
-                line[features + 1 + d] = targets[t, d]
+        if learning:
             noise[0] += 1.0
-            rotate(triangle, line)

@@ -83,11 +83,13 @@ def switch(weights: Any, time: Any, density: Any) -> Any:
 
 
 @fast_kernel
-def switch_networks(shares: Any, time: Any, evidence: Any, history: Any) -> None:
-    """Move the networks' shares in the mixture # OUT over a block of rows, as neurons' weights are moved.
+def switch_members(shares: Any, time: Any, pace: Any, evidence: Any, history: Any) -> None:
+    """Move the members' shares in the mixture # OUT over a block of rows, as neurons' weights are moved.
 
-    shares: [E]; evidence: [E, T], every network's log-density at the target, up to a common term; history:
-    [T, E] # OUT, the shares from before each row, or empty where it is not wanted.
+    shares: [M]; evidence: [M, T], every member's log-density at the target, up to a common term; history:
+    [T, M] # OUT, the shares from before each row, or empty where it is not wanted. With pace 1 this is
+    Appendix D, which ends up with the best member; below 1, densities are mixed with the mixture's own,
+    pace rho + (1 - pace) sum(w rho), and the shares go to the best mixture (Soft-Bayes, Orseau et al. 2017).
     """
     density = np.empty(shares.size)
     for t in range(evidence.shape[1]):
@@ -97,6 +99,10 @@ def switch_networks(shares: Any, time: Any, evidence: Any, history: Any) -> None
         most = evidence[0, t]
         for e in range(shares.size):
             most = max(most, evidence[e, t])
+        mixed = 0.0
         for e in range(shares.size):
             density[e] = exp_negative(max(evidence[e, t] - most, FAINTEST))
+            mixed += shares[e] * density[e]
+        for e in range(shares.size):
+            density[e] = pace * density[e] + (1.0 - pace) * mixed
         switch(shares, time + t, density)

@@ -16,44 +16,39 @@ from ggln.core.jit import exact_kernel
 
 
 @exact_kernel
-def substitute(triangle: Any, line: Any, rest: Any, mean: Any) -> Any:
-    """Write u.z into `mean` # OUT [D] and return u.u, for u = R^-T f.
+def sweep(triangle: Any, lines: Any, rests: Any, leverages: Any, rows: Any, learning: Any) -> None:
+    """Let the first `rows` rows pass the triangle # OUT, each after the one before it is learnt, if any is.
 
-    triangle: [m, m + D]; line: [m + D], the inputs f first; rest: [m + D], scratch. The loop subtracts along
-    rows of the triangle, which lie in memory as they are read; past the m inputs it gathers -u.z.
+    triangle: [m, m + D]; lines: [T, m + D], inputs f, then targets, overwritten if rows are learnt; rests:
+    [T, m + D] # OUT, past the m inputs -u.z, minus the means; leverages: [T] # OUT, u.u. A row that has
+    passed one line of the triangle is done with it, so that all rows pass a line, then the next: to the last
+    bit the same as row after row, and the triangle is fetched from memory once for all.
     """
     size, length = triangle.shape
-    for j in range(size):
-        rest[j] = line[j]
-    for j in range(size, length):
-        rest[j] = 0.0
-    leverage = 0.0
+    for t in range(rows):
+        leverages[t] = 0.0
+        for j in range(length):
+            rests[t, j] = lines[t, j] if j < size else 0.0
     for i in range(size):
-        u = rest[i] / triangle[i, i]
-        leverage += u * u
-        row, tail = triangle[i, i + 1 :], rest[i + 1 :]
-        for j in range(row.size):
-            tail[j] -= u * row[j]
-    for d in range(mean.size):
-        mean[d] = -rest[size + d]
-    return leverage
-
-
-@exact_kernel
-def rotate(triangle: Any, line: Any) -> None:
-    """Turn a row, inputs and targets [m + D] # OUT, into the triangle # OUT by Givens rotations."""
-    for i in range(triangle.shape[0]):
-        below = line[i]
-        if below == 0.0:
-            continue
         # views that begin at 0: a loop from i on would not be vectorised, for indices might be negative
-        row, tail = triangle[i, i:], line[i:]
-        length = np.sqrt(row[0] * row[0] + below * below)
-        cosine, sine = row[0] / length, below / length
-        for j in range(row.size):
-            upper, lower = row[j], tail[j]
-            row[j] = cosine * upper + sine * lower
-            tail[j] = cosine * lower - sine * upper
+        line = triangle[i, i:]
+        for t in range(rows):
+            rest, corner = rests[t, i:], line[0]
+            u = rest[0] / corner
+            leverages[t] += u * u
+            if learning:
+                tail = lines[t, i:]
+                below = tail[0]
+                radius = np.sqrt(corner * corner + below * below)
+                cosine, sine = corner / radius, below / radius
+                for j in range(line.size):
+                    upper, lower = line[j], tail[j]
+                    rest[j] -= u * upper
+                    line[j] = cosine * upper + sine * lower
+                    tail[j] = cosine * lower - sine * upper
+            else:
+                for j in range(line.size):
+                    rest[j] -= u * line[j]
 
 
 def derivatives(

@@ -67,6 +67,10 @@ def explain(learner: Learner, rows: FloatArray, base_names: list[str]) -> Explan
             to_mean, to_precision = _backward(layers, ensemble.belief(network), count)
             mean[block] += to_mean / ensemble.networks
             precision[block] += to_precision / (ensemble.networks * ensemble.spreads[network])
+    means, precisions = ensemble.advisers.read(side, outputs)
+    shares, last = ensemble.shares[ensemble.networks :, None], len(names) - count
+    mean[:, last - len(shares) : last] += shares * means
+    precision[:, last - len(shares) : last] += shares * precisions[..., None]
     shift, scale = learner.targets.shift_and_scale()
     mean, precision = scale * mean, precision / scale**2
     if outputs == 1:

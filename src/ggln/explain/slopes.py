@@ -48,6 +48,7 @@ def slopes(learner: Learner, rows: FloatArray) -> FloatArray:
             adjoint = _backward(layers, ensemble.belief(network), ensemble.rules.limits)
             by_column[block] += _by_column(ensemble, network, side[block], adjoint, features)
     by_column /= ensemble.networks
+    by_column += _by_advice(ensemble, side, outputs)
     scale = learner.targets.shift_and_scale()[1]
     widths = learner.inputs.shift_and_scale()[1]
     found: FloatArray = by_column[:, :features]
@@ -61,6 +62,17 @@ def slopes(learner: Learner, rows: FloatArray) -> FloatArray:
         found += np.einsum("nro,nrf->nfo", by_column[:, settings.columns :], jacobian.precisions)
     found[np.abs(side[:, :features]) >= learner.inputs.limit] = 0.0
     return found / widths[:, None] * scale
+
+
+def _by_advice(ensemble: Ensemble, side: FloatArray, outputs: int) -> FloatArray:
+    """Return the derivatives [n, columns, O] of what the advisers add to the mean, by their predictions."""
+    found = np.zeros((*side.shape, outputs))
+    advisers = ensemble.advisers
+    for a, share in enumerate(ensemble.shares[ensemble.networks :]):
+        for d in range(outputs):
+            column = advisers.features + a * outputs + d
+            found[:, column, d] = share * (np.abs(side[:, column]) < advisers.limit)
+    return found
 
 
 def _regressors(learner: Learner, rows: FloatArray, scaled: FloatArray) -> Jacobian:
@@ -213,4 +225,4 @@ def _jacobian(
     noise, squares = base.noise[network], base.features[network, 1]
     slope_precision = constants.BLR_PRIOR_PRECISION + noise * squares
     slope = noise[:, None] * base.products[network] / slope_precision[:, None]
-    return Jacobian(inside * slope, -(precisions**2) * 2.0 * side / slope_precision)
+    return Jacobian(inside * slope, -(precisions**2) / base.vote * 2.0 * side / slope_precision)

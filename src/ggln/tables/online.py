@@ -89,7 +89,7 @@ def mixture_moments(predictions: Predictions, least: float) -> tuple[FloatArray,
     As `GaussianMixture` has them, but without bringing every component to the user's units first.
     least: no mixture is narrower than its narrowest component can be; what is below is rounding.
     """
-    outputs, all_weights, spreads = predictions.components
+    outputs, all_weights, spreads, advice, advice_weights = predictions.components
     mean, variance = np.empty(outputs.shape[0]), np.empty(outputs.shape[0])
     widths = np.repeat(spreads, outputs.shape[2])
     for start in range(0, outputs.shape[0], CACHED_ROWS):
@@ -100,12 +100,17 @@ def mixture_moments(predictions: Predictions, least: float) -> tuple[FloatArray,
             if all_weights.ndim == 3
             else all_weights.reshape(1, -1)
         )
-        total = shares.sum(axis=1)
+        advised = advice_weights[rows] if advice_weights.ndim == 2 else advice_weights[None]
+        total = shares.sum(axis=1) + advised.sum(axis=1)
         means = block[..., 0].astype(np.float64)
         squares = widths / block[..., 1]
         squares += means * means
-        mean[rows] = np.einsum("nm,nm->n", shares, means) / total
-        variance[rows] = np.einsum("nm,nm->n", shares, squares) / total - mean[rows] ** 2
+        own = advice[rows, :, 0]
+        first = np.einsum("nm,nm->n", shares, means) + (advised * own).sum(axis=1)
+        second = np.einsum("nm,nm->n", shares, squares)
+        second += (advised * (1.0 / advice[rows, :, 1] + own * own)).sum(axis=1)
+        mean[rows] = first / total
+        variance[rows] = second / total - mean[rows] ** 2
     scale = predictions.scales[..., 0]
     return predictions.shifts[..., 0] + scale * mean, scale * np.sqrt(np.maximum(variance, least))
 
