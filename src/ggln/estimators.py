@@ -250,7 +250,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def _fit_table(self, rows: FloatArray, targets: FloatArray) -> tuple[Learner, list[str]]:
         """Learn rows several times over; return the learner and the names of its regressors."""
-        regressors = self._regressors(rows.shape[0])
+        regressors = self._regressors(rows.shape[0], _columns(targets).shape[1])
         learner = self._new_learner(rows.shape, targets, len(regressors))
         with self._threads() as threads:
             advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
@@ -468,11 +468,11 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _regressors(self, rows: int) -> Sequence[Any]:
-        """Return the regressors that a table of so many rows is to be learnt with."""
+    def _regressors(self, rows: int, outputs: int) -> Sequence[Any]:
+        """Return the regressors that a table of so many rows and outputs is to be learnt with."""
         if isinstance(self.base_model, str):
             worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0
-            return default_regressors(rows) if worthwhile else []
+            return default_regressors(rows, outputs) if worthwhile else []
         if self.base_model and (self._count_folds(rows) == 0 or rows < FEWEST_ADVISED):
             raise ValueError(
                 f"regressors as base_model need folds >= 2 and at least {FEWEST_ADVISED} rows, "

@@ -168,7 +168,9 @@ def _by_column(
     by_precision = (on_precision + on_weighted * means[:, None]).sum(axis=3)  # [T, O, inputs]
     if isinstance(ensemble.base, AxesBase):  # every feature moves one input of each output
         size = ensemble.base.outputs
-        along = np.diagonal(by_mean.reshape(rows, outputs, features, size, size), axis1=3, axis2=4).sum(axis=3)
+        along = np.diagonal(by_mean.reshape(rows, outputs, features, size, size), axis1=3, axis2=4).sum(
+            axis=3
+        )
         return np.swapaxes(along * (np.abs(side) < ensemble.base.limit)[:, None], 1, 2)
     own = means[:, :features], precisions[:, :features]
     jacobian = _jacobian(ensemble.base, network, side[:, :features], *own)
