@@ -72,8 +72,8 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
     base_model : {"auto", "feature", "axes", "blr", "linear", "none", "coordinate"} or sequence of regressors
-        Layer 0: a Gaussian at each feature's value, the same for all outputs; one for each feature and output,
-        along that output's axis; Bayesian linear regression on each feature; the features'
+        Layer 0: a Gaussian at each feature's value, the same for all outputs; one for each feature and output
+        along the output's axis; Bayesian linear regression on each feature; the features'
         Gaussians and one of a Bayesian linear regression on all features together; nothing but the biases;
         or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted
         by `fit`, once without each fold, and their predictions join the features' Gaussians; those

@@ -49,7 +49,7 @@ PERCEPTRON = {"hidden_layer_sizes": (64, 64), "learning_rate_init": 3e-3}
 STEPS = 3000
 """Gradient steps of the perceptron, whatever the number of rows."""
 WIDE_PERCEPTRON = {"hidden_layer_sizes": (256, 256), "learning_rate_init": 1e-3}
-WIDE_STEPS, WIDE_ROWS = 12000, 2000
+WIDE_STEPS, WIDE_ROWS = 6000, 2000
 """Several outputs share the units of one perceptron. Where there are rows enough to learn them from, it has
 more units and learns longer."""
 
