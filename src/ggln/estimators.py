@@ -71,8 +71,9 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         one random feature each; half on the sphere and half on features; or from one random row to another.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
-    base_model : {"auto", "feature", "blr", "linear", "none", "coordinate"} or sequence of regressors
-        Layer 0: a Gaussian at each feature's value; Bayesian linear regression on each feature; the features'
+    base_model : {"auto", "feature", "axes", "blr", "linear", "none", "coordinate"} or sequence of regressors
+        Layer 0: a Gaussian at each feature's value, the same for all outputs; one for each feature and output
+        along the output's axis; Bayesian linear regression on each feature; the features'
         Gaussians and one of a Bayesian linear regression on all features together; nothing but the biases;
         or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted
         by `fit`, once without each fold, and their predictions join the features' Gaussians; those
@@ -249,7 +250,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def _fit_table(self, rows: FloatArray, targets: FloatArray) -> tuple[Learner, list[str]]:
         """Learn rows several times over; return the learner and the names of its regressors."""
-        regressors = self._regressors(rows.shape[0])
+        regressors = self._regressors(rows.shape[0], _columns(targets).shape[1])
         learner = self._new_learner(rows.shape, targets, len(regressors))
         with self._threads() as threads:
             advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
@@ -467,11 +468,11 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _regressors(self, rows: int) -> Sequence[Any]:
-        """Return the regressors that a table of so many rows is to be learnt with."""
+    def _regressors(self, rows: int, outputs: int) -> Sequence[Any]:
+        """Return the regressors that a table of so many rows and outputs is to be learnt with."""
         if isinstance(self.base_model, str):
             worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0
-            return default_regressors(rows) if worthwhile else []
+            return default_regressors(rows, outputs) if worthwhile else []
         if self.base_model and (self._count_folds(rows) == 0 or rows < FEWEST_ADVISED):
             raise ValueError(
                 f"regressors as base_model need folds >= 2 and at least {FEWEST_ADVISED} rows, "

@@ -48,17 +48,22 @@ FOREST = {"n_estimators": 60, "min_samples_leaf": 2}
 PERCEPTRON = {"hidden_layer_sizes": (64, 64), "learning_rate_init": 3e-3}
 STEPS = 3000
 """Gradient steps of the perceptron, whatever the number of rows."""
+WIDE_PERCEPTRON = {"hidden_layer_sizes": (256, 256), "learning_rate_init": 1e-3}
+WIDE_STEPS, WIDE_ROWS = 6000, 2000
+"""Several outputs share the units of one perceptron. Where there are rows enough to learn them from, it has
+more units and learns longer."""
 
 
-def default_regressors(rows: int) -> list[Any]:
+def default_regressors(rows: int, outputs: int) -> list[Any]:
     """Return the regressors that help most tables: boosted trees, randomised trees, a perceptron."""
     batch = int(np.clip(rows // 32, 16, 128))
-    epochs = max(1, STEPS * batch // rows)
-    return [
-        GradientBoostingRegressor(**BOOSTING),
-        ExtraTreesRegressor(**FOREST),
-        MLPRegressor(**PERCEPTRON, batch_size=batch, max_iter=epochs),
-    ]
+    wide = outputs > 1 and rows >= WIDE_ROWS
+    shape, steps = (WIDE_PERCEPTRON, WIDE_STEPS) if wide else (PERCEPTRON, STEPS)
+    epochs = max(1, steps * batch // rows)
+    perceptron = MLPRegressor(**shape, batch_size=batch, max_iter=epochs)
+    if wide:  # its steps are counted: no stop where the mean loss of many outputs falls slowly
+        perceptron.set_params(n_iter_no_change=epochs)
+    return [GradientBoostingRegressor(**BOOSTING), ExtraTreesRegressor(**FOREST), perceptron]
 
 
 # Frozen models -------------------------------------------------------------------------------------------

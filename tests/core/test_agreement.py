@@ -189,7 +189,9 @@ def test_engine_equals_twin_whatever_the_settings(
     def check(data: st.DataObject) -> None:
         draw = data.draw
         outputs = 1 if kind == "univariate" else draw(st.integers(2, 3), "outputs")
-        base_model = draw(st.sampled_from(["none", "feature", "blr", "linear", "coordinate"]), "base_model")
+        base_model = draw(
+            st.sampled_from(["none", "feature", "axes", "blr", "linear", "coordinate"]), "base_model"
+        )
         variances = [0.3, 2.0] + [None] * (base_model == "blr")
         changes = {
             "layer_sizes": st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple),

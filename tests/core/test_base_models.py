@@ -60,7 +60,9 @@ def test_noise_is_found() -> None:
     np.testing.assert_allclose(twin.noise, 4.0, rtol=0.15)
 
 
-@pytest.mark.parametrize(("base_model", "outputs"), [("feature", 2), ("coordinate", 1), ("coordinate", 3)])
+@pytest.mark.parametrize(
+    ("base_model", "outputs"), [("feature", 2), ("coordinate", 1), ("coordinate", 3), ("axes", 3)]
+)
 def test_base_rows_are_written_out(
     base_model: str, outputs: int, make_settings: Callable[..., Settings]
 ) -> None:

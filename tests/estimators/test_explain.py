@@ -120,10 +120,12 @@ def test_slopes_are_derivatives(tiny, table, doubled, outputs, covariance, base_
     assert_slopes_are_derivatives(model, 10 * X)
 
 
-@pytest.mark.parametrize("covariance", ["isotropic", "full"])
-def test_slopes_along_coordinates_are_derivatives(tiny, table, doubled, covariance):
+@pytest.mark.parametrize(
+    ("covariance", "base_model"), [("isotropic", "coordinate"), ("isotropic", "axes"), ("full", "coordinate")]
+)
+def test_slopes_along_coordinates_are_derivatives(tiny, table, doubled, covariance, base_model):
     X, Y = table(outputs=3)
-    model = tiny(covariance=covariance, base_model="coordinate", layer_sizes=(9, 5)).fit(X, X + 0.1 * Y)
+    model = tiny(covariance=covariance, base_model=base_model, layer_sizes=(9, 5)).fit(X, X + 0.1 * Y)
     assert_slopes_are_derivatives(model, X)
 
 

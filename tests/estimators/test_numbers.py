@@ -145,7 +145,9 @@ def test_contributions_add_up_to_the_prediction(tiny, table, base_model, aggrega
     assert_adds_up(model, X[:20], 7 * y)
 
 
-@pytest.mark.parametrize(("covariance", "base_model"), [*SEVERAL, ("isotropic", "coordinate")])
+@pytest.mark.parametrize(
+    ("covariance", "base_model"), [*SEVERAL, ("isotropic", "coordinate"), ("isotropic", "axes")]
+)
 def test_contributions_add_up_for_several_outputs(tiny, table, covariance, base_model):
     X, Y = table(outputs=3)
     assert_adds_up(tiny(covariance=covariance, base_model=base_model).fit(X, 100 + 7 * Y), X[:20], 7 * Y)

@@ -14,7 +14,7 @@ from sklearn.neural_network import MLPRegressor
 import ggln
 from ggln import GGLNRegressor
 from ggln.core.gating import NO_SPLITS
-from ggln.regressors import Live, find_splits, fit_frozen
+from ggln.regressors import WIDE_ROWS, Live, default_regressors, find_splits, fit_frozen
 
 QUICK = {"layer_sizes": (8, 8), "context_dim": (1, 3), "epochs": 5, "n_estimators": 6, "folds": 3}
 REGRESSORS = [
@@ -75,6 +75,15 @@ def test_frozen_regressors_do_not_depend_on_the_company_of_a_row(table):
             frozen = fit_frozen(estimator, X, Y)
         rows = [frozen.predict(X[t : t + 1]) for t in range(len(X))]
         np.testing.assert_array_equal(np.concatenate(rows), frozen.predict(X))
+
+
+@pytest.mark.parametrize("rows", [50, WIDE_ROWS - 1, WIDE_ROWS, 10**6])
+def test_the_default_perceptron_grows_with_the_outputs_where_there_are_rows_enough(rows):
+    one, several = (default_regressors(rows, outputs)[2] for outputs in (1, 7))
+    assert one.hidden_layer_sizes == (64, 64)
+    assert one.n_iter_no_change == MLPRegressor().n_iter_no_change
+    assert (several.hidden_layer_sizes > one.hidden_layer_sizes) == (rows >= WIDE_ROWS)
+    assert several.max_iter >= one.max_iter
 
 
 def test_any_regressor_may_be_a_base_model_but_not_all_can_be_saved(quick, table, tmp_path):

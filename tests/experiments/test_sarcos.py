@@ -45,6 +45,20 @@ def test_errors_are_in_raw_units_averaged_over_the_torques(tiny_arm, tmp_path):
     assert found["mse"] == pytest.approx(np.mean([np.mean(column**2) for column in residuals.T]))
 
 
+def test_the_papers_network_learns_what_it_sees_again_and_again(tiny_arm):
+    """With variances of at least 1, more precision is all that targets in [-1, 1] ask for.
+
+    Were the weights not projected, their sum would grow, and the means would stand still.
+    """
+    data, setting = tiny_arm(), presets.PAPER_SARCOS | {"layer_sizes": (8, 8), "context_dim": 8}
+    low, high = data.Y_train.min(axis=0), data.Y_train.max(axis=0)
+    goals = 2 * (data.Y_train - low) / (high - low) - 1
+    model = GGLNRegressor(**setting | {"epochs": 60}, random_state=0).fit(data.X_train, goals)
+    assert np.mean((model.predict(data.X_train) - goals) ** 2) < 0.03 * goals.var()
+    layers = model.neurons(data.X_train)
+    assert min(layer.variance.min() for layer in layers) == 1.0
+
+
 def test_the_papers_network_learns_rescaled_targets_and_predicts_raw_ones(tiny_arm):
     setting = presets.PAPER_SARCOS | SMALL
     found = sarcos.evaluate("G-GLN", False, 0, None, setting)

@@ -37,6 +37,22 @@ class CoordinateBase(NamedTuple):
     precision: Any
 
 
+class AxesBase(NamedTuple):
+    """Every feature along every output: D Gaussians for each of them, one-hot as those of `CoordinateBase`.
+
+    Features then tell the outputs apart, which one mean for all of them cannot.
+    """
+
+    limit: Any
+    features: Any
+    outputs: Any
+    precision: Any
+
+
+AlongAxes = CoordinateBase | AxesBase
+"""Bases whose input j has a mean along output j % D alone."""
+
+
 class LogitBase(NamedTuple):
     """The logit of one probability for each feature, its value: the same for all classes."""
 
@@ -119,6 +135,15 @@ def _coordinate(base, network, side, columns, targets, learning, means, precisio
         for j in range(side.shape[1]):
             means[t, j, 0] = clip(side[columns[t], j], -base.limit, base.limit) * side.shape[1]
             precisions[t, j] = base.precision
+
+
+@PredictBase.register(AxesBase)
+def _axes(base, network, side, columns, targets, learning, means, precisions):
+    for t in range(columns.size):
+        for j in range(base.features):
+            for d in range(base.outputs):
+                means[t, j * base.outputs + d, 0] = clip(side[columns[t], j], -base.limit, base.limit)
+                precisions[t, j * base.outputs + d] = base.precision
 
 
 @PredictBase.register(LogitBase)

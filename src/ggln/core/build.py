@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from ggln.core import constants, memory
 from ggln.core.advice import NOBODY, Advisers
-from ggln.core.base_models import CoordinateBase, FeatureBase, LogitBase, NoBase, empty_linear_base
+from ggln.core.base_models import (
+    AxesBase,
+    CoordinateBase,
+    FeatureBase,
+    LogitBase,
+    NoBase,
+    empty_linear_base,
+)
 from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
 from ggln.core.ensemble import Ensemble
@@ -24,7 +31,7 @@ from ggln.core.univariate import Univariate
 
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
-BASE_MODELS = ("none", "feature", "coordinate", "blr", "linear")
+BASE_MODELS = ("none", "feature", "axes", "coordinate", "blr", "linear")
 GATES, ORDER, FOLDS, STEPS = range(4)
 """Streams of random numbers: for drawing gates, shuffling rows, cutting folds, drawing steps."""
 
@@ -224,6 +231,9 @@ def make_base(settings: Settings) -> tuple[Any, int]:
         return empty_joint_base(*size, limit, settings.min_variance, precision), settings.features + 1
     if settings.base_model == "coordinate":
         return CoordinateBase(limit, precision), settings.features
+    if settings.base_model == "axes" and settings.outputs > 1:  # as far out as biases along the axes lie
+        base = AxesBase(limit * settings.outputs, settings.features, settings.outputs, precision)
+        return base, settings.features * settings.outputs
     return FeatureBase(limit, settings.features, precision), settings.features + settings.regressors
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ggln.core import constants, memory
 from ggln.core.advice import NOBODY, Advisers, add_advice, judge_advice
-from ggln.core.base_models import CoordinateBase
+from ggln.core.base_models import AlongAxes
 from ggln.core.gating import Gates, contexts
 from ggln.core.jit import Specialized
 from ggln.core.network import (
@@ -381,8 +381,9 @@ class Ensemble:
         work, rows = self.new_work(side.shape[0]), np.arange(side.shape[0])
         start_block(self.base, network, side, rows, work.unknown, False, work)
         means = work.means.astype(np.float64)
-        if isinstance(self.base, CoordinateBase):
-            means = means * np.eye(self.base_inputs)  # feature i along output i
+        if isinstance(self.base, AlongAxes):
+            axes = np.eye(self.rules.kind.outputs)
+            means = means * np.tile(axes, (self.base_inputs // len(axes), 1))  # input i along output i % D
         return means, 1.0 / work.precisions.astype(np.float64)
 
     def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -7,9 +7,8 @@ Natural parameters of input j are its precision p_j and h_j = p_j mu_j. Two kind
   work. It runs over pairs of neurons and four inputs (or two) at a time, on a matrix that stays in the cache.
   A neuron goes through the pair or alone by its index, so no cut of a layer or a block changes a bit; a BLAS,
   whose rounding depends on the shapes and on its threads, would.
-* one-hot ones, a mean along one axis: base inputs "coordinate", then the biases, -rD and +rD along each axis
-  in
-  turn. Each costs O(1) to read and to update, however many outputs there are.
+* one-hot ones, a mean along one axis: base inputs "coordinate" or "axes", along each axis in turn, then the
+  biases, -rD and +rD along each axis. Each costs O(1) to read and to update, however many outputs there are.
 
 Rows come first and neurons second: the inputs of a row are read once from memory, whatever the layer's size.
 """
@@ -50,14 +49,17 @@ def finish(kind, layer, messages, t):
         moments[0] += precision * precision
         moments[1] += length
     base, largest = layer.hot - 2 * size, zero
-    for j in range(base):
-        precision, weighted = messages.hot_precision[j], messages.hot[t, j]
-        sums[0] += precision
-        sums[1 + j] += weighted
-        moments[2] += precision * precision
-        moments[3] += weighted * weighted
-        moments[5 + size + j] += precision * weighted
-        largest = max(largest, weighted * weighted)
+    for d in range(size):
+        squares = zero
+        for j in range(d, base, size):
+            precision, weighted = messages.hot_precision[j], messages.hot[t, j]
+            sums[0] += precision
+            sums[1 + d] += weighted
+            moments[2] += precision * precision
+            squares += weighted * weighted
+            moments[5 + size + d] += precision * weighted
+        moments[3] += squares
+        largest = max(largest, squares)
     weighted, biases = kind.bias_precision * kind.bias_mean, sums.dtype.type(2 * size)
     sums[0] += biases * kind.bias_precision * layer.bias_prior / layer.prior  # their means cancel
     moments[2] += biases * kind.bias_precision * kind.bias_precision
@@ -154,9 +156,10 @@ def add_hot(kind, layer, row, messages, t, natural):
     base = layer.hot - 2 * kind.outputs
     first, bias = layer.stride, layer.stride + base
     precision = total = natural.dtype.type(0)
-    for j in range(base):
-        precision += row[first + j] * messages.hot_precision[j]
-        natural[1 + j] += row[first + j] * messages.hot[t, j]
+    for i in range(0, base, kind.outputs):
+        for d in range(kind.outputs):
+            precision += row[first + i + d] * messages.hot_precision[i + d]
+            natural[1 + d] += row[first + i + d] * messages.hot[t, i + d]
     weighted = kind.bias_precision * kind.bias_mean
     for d in range(kind.outputs):
         low, high = row[bias + 2 * d], row[bias + 2 * d + 1]
@@ -191,10 +194,11 @@ def _pull_back(kind, layer, coefficients, messages, t, change):
     for j in range(layer.dense):
         change[j] = dot(coefficients, messages.dense, t, j)
     base, weighted = layer.hot - 2 * kind.outputs, kind.bias_precision * kind.bias_mean
-    for h in range(base):
-        change[layer.stride + h] = (
-            coefficients[0] * messages.hot_precision[h] + coefficients[1 + h] * messages.hot[t, h]
-        )
+    for i in range(0, base, kind.outputs):
+        for d in range(kind.outputs):
+            change[layer.stride + i + d] = (
+                coefficients[0] * messages.hot_precision[i + d] + coefficients[1 + d] * messages.hot[t, i + d]
+            )
     for d in range(kind.outputs):
         common, along = coefficients[0] * kind.bias_precision, weighted * coefficients[1 + d]
         change[layer.stride + base + 2 * d] = common - along
@@ -209,10 +213,12 @@ def move_hot(kind, projection, limits, layer, rate, coefficients, messages, t, r
     """Take the gradient step of the weights of one-hot inputs # OUT row."""
     prior, floor, base = layer.prior, limits.floor, layer.hot - 2 * kind.outputs
     first, bias = layer.stride, layer.stride + base
-    for j in range(base):
-        change = coefficients[0] * messages.hot_precision[j] + coefficients[1 + j] * messages.hot[t, j]
-        weight = row[first + j]
-        row[first + j] = move(projection, weight, weight - rate * change, prior, rate, floor)
+    for i in range(0, base, kind.outputs):
+        for d in range(kind.outputs):
+            j = i + d
+            change = coefficients[0] * messages.hot_precision[j] + coefficients[1 + d] * messages.hot[t, j]
+            weight = row[first + j]
+            row[first + j] = move(projection, weight, weight - rate * change, prior, rate, floor)
     common, prior = rate * coefficients[0] * kind.bias_precision, layer.bias_prior
     weighted = rate * kind.bias_precision * kind.bias_mean
     for d in range(kind.outputs):

@@ -90,7 +90,7 @@ def _send_base(kind, layer, means, precisions, messages, start, stop):
             for d in range(kind.outputs):
                 if not along_axes:
                     natural[size + d] = precision * means[t, j, d]
-                elif d == j:
+                elif d == j % kind.outputs:
                     natural[size + d] = precision * means[t, j, 0]
             for f in range(natural.size):
                 messages.dense[t, f, j] = natural[f]
@@ -186,23 +186,29 @@ def _no_mending(projection, kind, limits, layer, row, messages, t, natural, cons
 def _mend(projection, kind, limits, layer, row, messages, t, natural, constraints, bounds, scales):
     product(kind, layer, row, messages, t, natural)
     constrain(kind, natural, limits, constraints, bounds, scales)
-    rows = np.zeros((bounds.size, row.size), row.dtype)
-    targets, lengths = np.empty_like(bounds), np.empty_like(bounds)
     count = 0
     for k in range(bounds.size):
-        value = initial = row.dtype.type(0)
+        scales[k] = row.dtype.type(0)  # from here on the value of the constraint
         for f in range(natural.size):
-            value += constraints[k, f] * natural[f]
-            initial += constraints[k, f] * messages.sums[t, f]
-        if value > bounds[k]:
+            scales[k] += constraints[k, f] * natural[f]
+        if scales[k] > bounds[k]:
+            count += 1
+    if count == 0:
+        settle(projection, row, layer.prior)
+        return
+    rows = np.zeros((count, row.size), row.dtype)
+    targets, lengths = np.empty(count, row.dtype), np.empty(count, row.dtype)
+    count = 0
+    for k in range(bounds.size):
+        if scales[k] > bounds[k]:
+            initial = row.dtype.type(0)
+            for f in range(natural.size):
+                initial += constraints[k, f] * messages.sums[t, f]
             pull_back(kind, layer, constraints[k], messages, t, rows[count])
             targets[count] = bounds[k] - layer.prior * initial
             lengths[count] = (rows[count] * rows[count]).sum()
             count += 1
-    if count > 0:
-        repair(projection, row, rows[:count], targets[:count], lengths[:count], layer.prior)
-    else:
-        settle(projection, row, layer.prior)
+    repair(projection, row, rows, targets, lengths, layer.prior)
 
 
 def _learn(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants, isotropic_loops  # noqa: F401  the loops register themselves
-from ggln.core.base_models import CoordinateBase, LogitBase, predict_base
+from ggln.core.base_models import AlongAxes, LogitBase, predict_base
 from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
 from ggln.core.full import Full
@@ -111,7 +111,7 @@ def make_shape(
     first = 0
     for i, size in enumerate(layer_sizes):
         dense, hot = below + dense_biases(kind), 2 * kind.outputs if isinstance(kind, Isotropic) else 0
-        if i == 0 and isinstance(base, CoordinateBase) and hot:
+        if i == 0 and isinstance(base, AlongAxes) and hot:
             dense, hot = 0, hot + below
         length = copies * (padded(dense) + padded(hot))
         table[i] = first, size, dense, padded(dense), hot, padded(hot), length
@@ -136,7 +136,7 @@ def staggered(neurons: int, output: int, dtype: Any) -> int:
 
 def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -> Work:
     """Allocate the buffers for blocks of up to `rows` rows."""
-    coordinates = 1 if isinstance(base, CoordinateBase | LogitBase) else kind.outputs
+    coordinates = 1 if isinstance(base, AlongAxes | LogitBase) else kind.outputs
     dtype = shape.priors.dtype
     natural, output, moments = message_sizes(kind)
     neurons, widest = int(shape.table[:, SIZE].sum()), int(shape.table[:, STRIDE].max())

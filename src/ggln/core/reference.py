@@ -318,8 +318,9 @@ class ReferenceNetwork(Twin):
         noise = None if settings.base_variance is None else 1 / settings.base_variance
         self.regression = LinearRegression(settings.features, settings.outputs, noise, settings.bias_range)
         self.joint = JointRegression(settings.features, settings.outputs, settings.min_variance)
-        base_inputs = {"none": 0, "linear": settings.features + 1}.get(settings.base_model, settings.features)
-        inputs = [below + len(means) for below in (base_inputs, *settings.layer_sizes)]
+        counts = {"none": 0, "linear": settings.features + 1, "axes": settings.features * settings.outputs}
+        self.base_inputs = counts.get(settings.base_model, settings.features)
+        inputs = [below + len(means) for below in (self.base_inputs, *settings.layer_sizes)]
         self.weights = []  # W_i: [K_i, 2^s, inputs]
         for size, m in zip(settings.layer_sizes, inputs, strict=False):
             initial = np.ones(m)
@@ -349,6 +350,9 @@ class ReferenceNetwork(Twin):
         settings, r, eye = self.settings, self.settings.bias_range, np.eye(self.settings.outputs)
         if settings.base_model == "none":
             return Gaussians(np.empty((0, eye.shape[0])), np.empty((0, *eye.shape)))
+        if settings.base_model == "axes":
+            along = np.kron(np.clip(z, -r * len(eye), r * len(eye))[:, None], eye)
+            return Gaussians(along, np.tile(eye / settings.base_variance, (len(along), 1, 1)))
         if settings.base_model == "blr":
             means, variances = self.regression.predict(z)
             means = np.clip(means, -r, r)
@@ -393,9 +397,8 @@ class ReferenceNetwork(Twin):
             trace = hessian_trace_bound if self.structure == "full" else hessian_trace
             rate = min(rate, STEP_CAP / trace(mean, precision, inputs))
         if settings.step == "split":
-            along_axes = settings.base_model == "coordinate" and len(weights) == settings.features + len(
-                self.biases.means
-            )
+            first_layer = len(weights) == self.base_inputs + len(self.biases.means)
+            along_axes = settings.base_model in ("coordinate", "axes") and first_layer
             hot = len(weights) if along_axes else len(self.biases.means)
             step = split_step(y, mean, precision, inputs, hot, settings.learning_rate)
             return np.clip(weights - step, low, high)

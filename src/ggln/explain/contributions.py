@@ -83,6 +83,8 @@ def input_names(learner: Learner, base_names: list[str]) -> list[str]:
     base = [] if learner.settings.base_model == "none" else base_names
     if learner.settings.outputs == 1:
         return [*base, "bias -", "bias +"]
+    if learner.settings.base_model == "axes":
+        base = [f"{name} -> y{d}" for name in base for d in range(learner.settings.outputs)]
     directions = biases(learner.ensemble.rules.kind)[0]
     return [
         *base,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.base_models import CoordinateBase, LinearBase
+from ggln.core.base_models import AxesBase, CoordinateBase, LinearBase
 from ggln.core.ensemble import Ensemble
 from ggln.core.learner import Learner
 from ggln.core.neuron import Limits
@@ -178,6 +178,12 @@ def _by_column(
         on_precision = np.diagonal(on_precision, axis1=3, axis2=4)
     by_mean = precisions[:, None, :, None] * on_weighted
     by_precision = (on_precision + on_weighted * means[:, None]).sum(axis=3)  # [T, O, inputs]
+    if isinstance(ensemble.base, AxesBase):  # every feature moves one input of each output
+        size = ensemble.base.outputs
+        along = np.diagonal(by_mean.reshape(rows, outputs, features, size, size), axis1=3, axis2=4).sum(
+            axis=3
+        )
+        return np.swapaxes(along * (np.abs(side) < ensemble.base.limit)[:, None], 1, 2)
     own = means[:, :features], precisions[:, :features]
     jacobian = _jacobian(ensemble.base, network, side[:, :features], *own)
     total = (by_mean[:, :, :features] * jacobian.means[:, None]).sum(axis=3)
