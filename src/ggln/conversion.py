@@ -14,7 +14,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "times of the day": (dt.time,),
     "dates": (dt.date, np.datetime64),
 }
-"""What NumPy would take for numbers of a unit that nobody named; those of pandas and polars are among them."""
+"""What NumPy would take for numbers in some unit; those of pandas and polars are among them."""
 TIMES = tuple(kind for kinds in KINDS.values() for kind in kinds)
 REMEDIES = {
     "durations": ("seconds or days", "takes them as days"),
@@ -59,8 +59,8 @@ def refuse_strange(name: str, values: Any, error: Exception, table: bool, names:
     cell, where = find_strange(values, table, names)
     if isinstance(cell, str):
         raise ValueError(
-            f"could not convert string to float: {cell!r} in {name}{where}. {_about_text(name)}; the model is "
-            "unchanged"
+            f"could not convert string to float: {cell!r} in {name}{where}. {_about_text(name)}; the model "
+            "is unchanged"
         ) from error
     if cell is not None:
         raise ValueError(_about_times(name, _kind(cell), f" in {where.lstrip(', ')}")) from error
@@ -68,7 +68,9 @@ def refuse_strange(name: str, values: Any, error: Exception, table: bool, names:
 
 def _about_text(name: str) -> str:
     if name == "y":
-        return "Regression predicts numbers: convert the targets, or use ggln.GLNClassifier if they are classes"
+        return (
+            "Regression predicts numbers: convert the targets, or use ggln.GLNClassifier if they are classes"
+        )
     return (
         "Encode text as numbers first, for example with OneHotEncoder; for regression, ggln.TableRegressor "
         "does so"

@@ -387,5 +387,7 @@ def test_contexts_with_names_are_read_by_name_and_others_refused(tiny, log, tmp_
                 one.update({"a": 1.0}, 0, 1.0)
             with pytest.warns(UserWarning, match="does not have valid feature names"):
                 one.predict(contexts[:2])
-    with pytest.raises(ValueError, match="context is a dict, but this model was fitted without feature names"):
+    with pytest.raises(
+        ValueError, match="context is a dict, but this model was fitted without feature names"
+    ):
         plain.select({"a": 1.0})

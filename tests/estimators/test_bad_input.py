@@ -389,7 +389,7 @@ def test_durations_and_times_are_told_from_dates():
 
 def test_text_or_nothing_in_targets_is_no_matter_for_a_table():
     for model, X in ((GGLNRegressor(), np.zeros((3, 1))), (TableRegressor(), {"a": [1, 2, 3]})):
-        with pytest.raises(ValueError, match="in y, row 0. Regression predicts numbers") as refused:
+        with pytest.raises(ValueError, match=r"in y, row 0\. Regression predicts numbers") as refused:
             model.fit(X, ["a", "b", "c"])
         assert "TableRegressor" not in str(refused.value)
         with pytest.raises(ValueError, match="y contains NaN: it has no number at all"):

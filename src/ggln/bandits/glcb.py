@@ -84,8 +84,8 @@ class GLCB(BaseEstimator):
     arms_ : list
         The arms there are, in the order of `predict_expectations`.
     n_features_in_, feature_names_in_ :
-        Length of a context, and the names of its features if the first ones learnt had some: columns of a data
-        frame, or keys of a dict.
+        Length of a context, and the names of its features if the first ones learnt had some: the columns of
+        a data frame, or the keys of a dict.
 
     Examples
     --------

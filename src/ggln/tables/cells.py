@@ -15,7 +15,7 @@ SECONDS_PER_DAY = 86400.0
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-class NoSingleValue(ValueError):
+class NoSingleValueError(ValueError):
     """What stands in a cell are several values."""
 
 
@@ -32,7 +32,7 @@ def text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if hasattr(value, "__len__"):
-        raise NoSingleValue(f"holds a {type(value).__name__}, which is no single value")
+        raise NoSingleValueError(f"holds a {type(value).__name__}, which is no single value")
     try:
         if value is None or value != value:
             return ""
@@ -70,6 +70,9 @@ def days(text: str) -> float:
     (2.0, 0.5, 0.0)
     """
     moment = dt.datetime.fromisoformat(text.strip())
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=dt.UTC)
+    return since_1970(moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC))
+
+
+def since_1970(moment: dt.datetime) -> float:
+    """Return the days from the start of 1970 to a moment with a time zone."""
     return (moment - EPOCH).total_seconds() / SECONDS_PER_DAY

@@ -108,7 +108,7 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         schema, remarks = infer(table, rows, [], (), list(self.categories))
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
-        schema.targets = _target_names(y, X)
+        schema.predict_numbers(_target_names(y, X))
         features = _encode(schema, names, rows, targets=False).X
         regressor = self._new_regressor().fit(features, y)
         self.regressor_, self.schema_ = regressor, schema
@@ -134,7 +134,7 @@ class TableRegressor(RegressorMixin, BaseEstimator):
             if not rows:
                 raise ValueError("X has no rows")
             schema = infer_stream(_unread(names), rows[0], [], (), list(self.categories))
-            schema.targets = _target_names(y, X)
+            schema.predict_numbers(_target_names(y, X))
             regressor = self._new_regressor()
             self._learn(regressor, _encode(schema, names, rows, targets=False).X, y)
             self.regressor_, self.schema_, self.typical_ = regressor, schema, None

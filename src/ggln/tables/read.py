@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, Self
 
-from ggln.tables.cells import NoSingleValue, text
+from ggln.tables.cells import NoSingleValueError, text
 from ggln.tables.lines import Lines, Source, Wait
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]
@@ -263,7 +263,7 @@ def _cells(record: dict[str, Any], columns: Sequence[str]) -> Row | Bad:
     for column in columns:
         try:
             cells.append(text(record.get(column)))
-        except NoSingleValue as error:
+        except NoSingleValueError as error:
             return Bad(0, f"{column!r} {error}")
     return cells
 
@@ -296,7 +296,7 @@ def _parquet(name: str, source: Source) -> Table:
             try:
                 columns = [[text(value) for value in column.to_pylist()] for column in batch.columns]
                 yield from map(list, zip(*columns, strict=True))
-            except NoSingleValue:  # which row it is, is found more slowly
+            except NoSingleValueError:  # which row it is, is found more slowly
                 yield from (_cells(record, names) for record in batch.to_pylist())
 
     return Table(name, names, rows(), lambda: True)
