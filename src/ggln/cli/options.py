@@ -166,6 +166,13 @@ class StoredModel(NamedTuple):
 
         return Schema.from_json(self.header["table"])
 
+    @property
+    def from_stream(self) -> bool:
+        """Whether it learnt from a stream alone, and keeps no values of rows to compare others with."""
+        from ggln.tables.model import TYPICAL
+
+        return TYPICAL not in self.arrays
+
     def restore(self) -> "TableRegressor":
         """Return the model itself."""
         from ggln.tables.model import TableRegressor

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import binom
 
-from ggln.plots.display import Display, FloatArray, legend_above, predictive
+from ggln.plots.display import Display, FloatArray, legend_above, one_output, one_target, predictive
 from ggln.plots.style import BLUE, GREY, ORANGE, styled
 
 Kind = Literal["coverage", "quantiles", "pit"]
@@ -87,11 +87,12 @@ class CalibrationDisplay(Display):
         y: Any,
         *,
         kind: Kind = "coverage",
+        output: int | None = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
         """Draw how well a fitted estimator is calibrated on rows that it has not learnt."""
-        return cls.from_predictions(y, predictive(estimator, X), kind=kind, name=name, ax=ax)
+        return cls.from_predictions(y, predictive(estimator, X), kind=kind, output=output, name=name, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -100,10 +101,13 @@ class CalibrationDisplay(Display):
         distribution: Any,
         *,
         kind: Kind = "coverage",
+        output: int | None = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw how well a predicted distribution is calibrated; several outputs are taken together."""
+        """Draw how well a predicted distribution is calibrated: of one output, or of all taken together."""
+        if output is not None:
+            distribution, y = one_output(distribution, output), one_target(y, output)
         pit = np.asarray(distribution.cdf(np.asarray(y, np.float64)))
         return cls(pit=pit.ravel(), name=name).plot(ax, kind=kind)
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, last_step
+from ggln.plots.display import Display, FloatArray, layer_sizes_of
 from ggln.plots.prequential import learn_in_chunks
 from ggln.plots.style import in_order, styled
 
@@ -47,7 +47,7 @@ class SwitchingDisplay(Display):
                     "the switching weights of this estimator do not move: it has aggregation='last', or fit "
                     "has calibrated them (folds > 0); give one that has not been fitted, or folds=0"
                 )
-            found.append(_by_layer(distribution.weights, last_step(estimator).layer_sizes))
+            found.append(_by_layer(distribution.weights, layer_sizes_of(estimator)))
         return cls(shares=np.concatenate(found)).plot(ax)
 
     @classmethod

@@ -61,7 +61,7 @@ class Aside:
         return out
 
     def _draw(self, count: int) -> NDArray[np.bool_]:
-        """Return which rows of the next blocks are held out: after each block, the share of all rows so far."""
+        """Return which rows of the next blocks are held out: after each, the share of all rows so far."""
         if count <= 0:
             return np.zeros(0, bool)
         ends = np.arange(self.blocks, self.blocks + count + 1)
