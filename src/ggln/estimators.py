@@ -294,7 +294,7 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
         self.learner_.learn_one(row, target)
         return self
 
-    def _begin_with(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
+    def _begin_with(self, x: Any, y: ArrayLike) -> Self:
         """Learn the first row of a stream; the names of a dict are those of the features from now on."""
         names, values = with_names(x)
         if np.ndim(values) != 1:

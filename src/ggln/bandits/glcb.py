@@ -225,7 +225,7 @@ class GLCB(BaseEstimator):
         best = np.argmax(self._known(expected), axis=-1)
         return self.arms_[int(best)] if best.ndim == 0 else [self.arms_[arm] for arm in best]
 
-    def predict_expectations(self, contexts: ArrayLike, return_std: bool = False) -> Any:
+    def predict_expectations(self, contexts: Any, return_std: bool = False) -> Any:
         """Return what each arm is expected to pay, in the order of `arms_`.
 
         Parameters

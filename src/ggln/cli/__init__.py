@@ -27,9 +27,10 @@ from ggln.cli import (
     reproduce,
     stream,
 )
+from ggln.cli.app import App
 from ggln.cli.show import new_console, print_table, save
 
-app = typer.Typer(
+app = App(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Gaussian Gated Linear Networks: online regression with error bars.",

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.show import new_console
 
 if TYPE_CHECKING:
     from ggln.tables.inspect import Rows
     from ggln.tables.model import TableRegressor
 
-app = typer.Typer()
+app = App()
 Lines = list[tuple[str, ...]]
 
 

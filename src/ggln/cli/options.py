@@ -35,12 +35,17 @@ Jobs = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(help="A column to leave out. May be given several times.", show_default=False),
+    typer.Option(
+        metavar="COLUMN", help="A column to leave out. May be given several times.", show_default=False
+    ),
 ]
 Categories = Annotated[
     list[str] | None,
     typer.Option(
-        "--category", help="A column whose numbers are names. May be given several times.", show_default=False
+        "--category",
+        metavar="COLUMN",
+        help="A column whose values are names, even if they look like numbers. May be given several times.",
+        show_default=False,
     ),
 ]
 Settings = Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.show import new_console, save
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ggln.tables.model import TableRegressor
     from ggln.tables.schema import Schema
 
-app = typer.Typer()
+app = App()
 Kind = Literal[
     "calibration",
     "quantiles",
@@ -52,16 +53,22 @@ class Picture(NamedTuple):
 def plot(
     model: options.ModelFile,
     table: options.TableFile = "-",
-    kind: Annotated[Kind, typer.Option("--kind", "-k", help="What to draw.")] = "calibration",
+    kind: Annotated[
+        Kind, typer.Option("--kind", "-k", metavar="KIND", help="What to draw, see above.")
+    ] = "calibration",
     feature: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="COLUMN",
             help="For band and neurons, the column along the axis; for gating, two of them.",
             show_default=False,
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Which target, of several.", show_default=False)
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Which target, of several.", show_default=False
+        ),
     ] = None,
     rows: Annotated[
         int | None,

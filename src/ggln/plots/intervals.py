@@ -81,14 +81,14 @@ class IntervalsDisplay(Display):
         """Draw a predicted distribution, one row for each of the targets y."""
         single, targets = one_output(distribution, output), one_target(y, output)
         lower, upper = single.interval(level)
-        drawn = {"y": targets, "mean": single.mean, "lower": lower, "upper": upper}
-        return cls(**drawn, level=level, y_name=y_name).plot(ax)
+        display = cls(y=targets, mean=single.mean, lower=lower, upper=upper, level=level, y_name=y_name)
+        return display.plot(ax)
 
 
 @styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw the 90 % intervals of `ggln demo`."""
     figure = Figure(figsize=(8, 4), layout="constrained")
-    arrays = {name: np.asarray(results[name]) for name in ("y", "mean", "lower", "upper")}
+    arrays: Any = {name: np.asarray(results[name]) for name in ("y", "mean", "lower", "upper")}
     IntervalsDisplay(**arrays, level=0.9).plot(figure.subplots())
     return figure

@@ -290,7 +290,8 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         """The fitted networks, for rows as `features` gives them: arrays without names."""
         check_is_fitted(self, "regressor_")
         bare = copy(self.regressor_)
-        vars(bare).pop("feature_names_in_", None)
+        if hasattr(bare, "feature_names_in_"):
+            del bare.feature_names_in_
         return bare
 
     def _background(self, table: Any) -> FloatArray | None:

@@ -68,7 +68,8 @@ class Aside:
         sizes = np.diff(np.floor(ends * (self.length * self.share) + 0.5))
         self.blocks += count
         order = self.random.random((count, self.length)).argsort(axis=1).argsort(axis=1)
-        return (order < sizes[:, None]).ravel()
+        out: NDArray[np.bool_] = order < sizes[:, None]
+        return out.ravel()
 
 
 @dataclass

@@ -26,7 +26,7 @@ from ggln.tables.plan import Input, Plan, unreadable
 from ggln.tables.read import Bad, Chunk, Table
 from ggln.tables.sample import Aside, Lots, Sample, take
 from ggln.tables.schema import Encoder, infer
-from ggln.tables.watch import Silent, Watch
+from ggln.tables.watch import Silent, Watch, left_out
 
 FloatArray = NDArray[np.float64]
 IN_MEMORY_CELLS = 2_000_000
@@ -244,8 +244,10 @@ class Training:
         for row in bad:
             if self.plan.on_error == "stop":
                 raise unreadable(self.source.path, row)
-            self.watch.say(f"{row}: left out")
             self.unreadable += 1
+            remark = left_out(row, self.unreadable)
+            if remark:
+                self.watch.say(remark)
 
     # The end -------------------------------------------------------------------------------------------
 
