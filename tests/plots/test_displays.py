@@ -185,6 +185,28 @@ def test_a_calibrated_model_lies_on_the_diagonal_and_a_sure_one_does_not(kind):
     assert (unsure.coverage(levels) > levels + 0.05).all()
 
 
+def test_the_mark_at_a_hundred_percent_is_not_cut():
+    display = CalibrationDisplay.from_predictions(np.zeros(50), gaussians(1.0, 50))
+    mark = display.ax_.lines[-1]
+    assert mark.get_ydata()[0] == 1.0
+    assert not mark.get_clip_on()
+
+
+def test_titles_fit_into_small_axes(model, data):
+    figure, axes = plt.subplots(figsize=(2.6, 2.0), layout="constrained")
+    title = IntervalsDisplay.from_estimator(model, *data, ax=axes).ax_.title
+    figure.canvas.draw()
+    assert title.get_window_extent().width < figure.bbox.width
+
+
+def test_calibration_of_one_output_of_several(two_outputs, data):
+    X, y = data
+    Y = np.stack([y, -2 * y], axis=1)
+    second = CalibrationDisplay.from_estimator(two_outputs, X, Y, output=1)
+    np.testing.assert_allclose(second.pit, two_outputs.predict_dist(X).marginal(1).cdf(-2 * y))
+    assert CalibrationDisplay.from_estimator(two_outputs, X, Y).pit.size == 800
+
+
 def test_the_grey_band_holds_nineteen_in_twenty():
     from ggln.plots.calibration import _band
 

@@ -72,6 +72,8 @@ class CalibrationDisplay(Display):
                     color=ORANGE,
                     marker="o",
                     linestyle="",
+                    clip_on=False,  # at 100 % it lies on the edge
+                    zorder=5,
                     label=f"90 % intervals hold {100 * at:.0f} %",
                 )
             ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")

@@ -14,6 +14,8 @@ from ggln.plots.style import styled
 from ggln.plots.view import look
 
 SHOWN = 3  # neurons of the experiment
+LINE = 1.5
+"""Width of boundaries: as wide as the cells of the grid, whose edges are steps."""
 SMALLEST = 0.01
 """Regions below this share of the picture get no label."""
 
@@ -81,6 +83,8 @@ class GatingDisplay(Display):
             ax.set_title(f"{len(self.contexts)} neurons: {self.regions} regions")
         self._lines(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(MaxNLocator(6))
         return self
 
     def _lines(self, ax: Axes) -> None:
@@ -88,10 +92,10 @@ class GatingDisplay(Display):
         for (a, b), offset in zip(self.normals, self.offsets, strict=True):
             if abs(b) * np.ptp(self.y) > abs(a) * np.ptp(self.x):
                 ends = np.array([self.x[0], self.x[-1]])
-                ax.plot(ends, (offset - a * ends) / b, color="white", linewidth=0.8)
+                ax.plot(ends, (offset - a * ends) / b, color="white", linewidth=LINE)
             elif a != 0.0:
                 ends = np.array([self.y[0], self.y[-1]])
-                ax.plot((offset - b * ends) / a, ends, color="white", linewidth=0.8)
+                ax.plot((offset - b * ends) / a, ends, color="white", linewidth=LINE)
         ax.set(xlim=(self.x[0], self.x[-1]), ylim=(self.y[0], self.y[-1]))
 
     def _name_regions(self, ax: Axes) -> None:

@@ -40,6 +40,11 @@ class IntervalsDisplay(Display):
         """Share of the true values inside their intervals."""
         return float(np.mean((self.lower <= self.y) & (self.y <= self.upper)))
 
+    @property
+    def title(self) -> str:
+        """How many true values lie inside."""
+        return f"{100 * self.coverage:.0f} % inside {100 * self.level:g} % intervals"
+
     @styled
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a bar for each row's interval; true values outside of it are crosses."""
@@ -54,7 +59,7 @@ class IntervalsDisplay(Display):
         ax.set(
             xlabel="rows, in the order of their predicted means",
             ylabel=self.y_name,
-            title=f"{100 * self.coverage:.0f} % of the true values lie inside their {level} intervals",
+            title=self.title,
         )
         ax.legend(loc="upper left")
         return self
@@ -87,8 +92,10 @@ class IntervalsDisplay(Display):
 
 @styled
 def draw(results: dict[str, Any]) -> Figure:
-    """Draw the 90 % intervals of `ggln demo`."""
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    arrays: Any = {name: np.asarray(results[name]) for name in ("y", "mean", "lower", "upper")}
-    IntervalsDisplay(**arrays, level=0.9).plot(figure.subplots())
+    """Draw the 90 % intervals of `ggln demo`, a panel for each table."""
+    figure = Figure(figsize=(8, 3.6 * len(results)), layout="constrained")
+    for axes, (name, found) in zip(figure.subplots(len(results)), results.items(), strict=True):
+        arrays: Any = {part: np.asarray(found[part]) for part in ("y", "mean", "lower", "upper")}
+        display = IntervalsDisplay(**arrays, level=0.9, y_name=found["target"]).plot(axes)
+        axes.set_title(f"{name}: {display.title}")
     return figure
