@@ -25,6 +25,8 @@ def test_demo_prints_a_table_and_says_where_the_plot_is(quick, tmp_path):
     assert result.exit_code == 0, result.output
     assert "GGLNRegressor" in result.output
     assert "Bayesian ridge" in result.output
+    for kind in ("diabetes, real: ", "bicycles, made by a formula: "):
+        assert kind in result.output
     assert "demo.png" in result.output
     assert (tmp_path / "demo.png").stat().st_size > 10_000
 

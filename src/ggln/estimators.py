@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ggln import persistence
 from ggln.components import Distribution, gaussians, mixture
-from ggln.conversion import naming_text
+from ggln.conversion import as_numbers, naming_text
 from ggln.core import constants, recursive
 from ggln.core.build import BASE_MODELS, COVARIANCES, ORDER, Settings
 from ggln.core.gating import SAMPLERS
@@ -25,7 +25,7 @@ from ggln.core.learner import Advice, Course, Learner, Predictions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.explain import ExplainMixin
-from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_arguments, refuse_bad
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_arguments, refuse_bad, with_names
 from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
@@ -286,19 +286,26 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         if not hasattr(self, "learner_"):
-            names, values = (list(x), list(x.values())) if isinstance(x, Mapping) else (None, x)
-            row = np.array(values, np.float64)[None]
-            refuse_bad("x", row, names)
-            self.partial_fit(row, np.asarray(y, np.float64)[None])
-            if names is not None:
-                self.feature_names_in_ = np.asarray(names, dtype=object)
-            return self
-        row, target = self._one(x), np.array(y, np.float64, ndmin=2)
+            return self._begin_with(x, y)
+        row, target = self._one(x), as_numbers("y", y)
         if target.shape != (1, self.n_outputs_):
             raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
         if not within(target, constants.MAX_MAGNITUDE):
             refuse_bad("y", target, None)
         self.learner_.learn_one(row, target)
+        return self
+
+    def _begin_with(self, x: Any, y: ArrayLike) -> Self:
+        """Learn the first row of a stream; the names of a dict are those of the features from now on."""
+        names, values = with_names(x)
+        if np.ndim(values) != 1:
+            raise ValueError(f"x must be a 1-D array of features, or a dict, got shape {np.shape(x)}")
+        row, target = as_numbers("x", values, names), as_numbers("y", y)
+        refuse_bad("x", row, names)
+        refuse_bad("y", target, None)
+        self.partial_fit(row, target[0] if np.ndim(y) == 0 else target)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
         return self
 
     # Predicting ----------------------------------------------------------------------------------------

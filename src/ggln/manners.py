@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ggln.conversion import naming_text
+from ggln.conversion import as_numbers, naming_text, place_of
 from ggln.core import constants
 from ggln.core.learner import Learner
 from ggln.core.scaling import within
@@ -115,32 +115,16 @@ class Manners:
 
     def _one(self, x: Any) -> FloatArray:
         """Return a single row, checked, as an array of shape (1, features)."""
-        if not isinstance(x, np.ndarray):
-            if hasattr(x, "to_dict") and hasattr(self, "feature_names_in_"):
-                x = x.to_dict()  # a row of a data frame is read by name, too
-            if isinstance(x, Mapping):
-                x = self._ordered(x)
-        row = np.array(x, np.float64, ndmin=2)
+        names = getattr(self, "feature_names_in_", None)
+        row = as_numbers("x", x if isinstance(x, np.ndarray) else in_order(x, names), names)
         if row.shape != (1, self.n_features_in_):
             raise ValueError(
                 f"x has shape {np.shape(x)}, but this model expects a 1-D array of "
                 f"{self.n_features_in_} features"
             )
         if not within(row, constants.MAX_MAGNITUDE):
-            refuse_bad("x", row, getattr(self, "feature_names_in_", None))
+            refuse_bad("x", row, names)
         return row
-
-    def _ordered(self, x: Mapping[str, float]) -> list[float]:
-        """Return a dict's values in the order of the features."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            raise ValueError("x is a dict, but this model was fitted without feature names: give a 1-D array")
-        missing, unknown = [n for n in names if n not in x], [n for n in x if n not in set(names)]
-        if missing or unknown:
-            lacks = [f"lacks the features {missing}"] if missing else []
-            has = [f"has the unknown features {unknown}"] if unknown else []
-            raise ValueError("x " + " and ".join(lacks + has))
-        return [x[name] for name in names]
 
     # Small parts ---------------------------------------------------------------------------------------
 
@@ -192,20 +176,56 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+def _of_frame(x: Any) -> bool:
+    """Return whether this is a row of a data frame."""
+    return hasattr(x, "to_dict") and getattr(x, "ndim", 0) == 1
+
+
+def with_names(x: Any) -> tuple[list[Any] | None, Any]:
+    """Return the names and the values of a row that nothing was learnt before: a dict's, or a named row's."""
+    if _of_frame(x) and all(isinstance(name, str) for name in x.index):
+        x = x.to_dict()
+    return (list(x), list(x.values())) if isinstance(x, Mapping) else (None, x)
+
+
+def in_order(x: Any, names: Any, what: str = "x") -> Any:
+    """Return the values of a single row in the order of the features; a dict or a named row is read by name.
+
+    names: of the features, None where there are none; what: the row is called in an error.
+    """
+    if names is not None and _of_frame(x):
+        x = x.to_dict()
+    if not isinstance(x, Mapping):
+        return x
+    if names is None:
+        raise ValueError(
+            f"{what} is a dict, but this model was fitted without feature names: give a 1-D array"
+        )
+    missing, unknown = [n for n in names if n not in x], [n for n in x if n not in set(names)]
+    if missing or unknown:
+        lacks = [f"lacks the features {missing}"] if missing else []
+        has = [f"has the unknown features {unknown}"] if unknown else []
+        raise ValueError(f"{what} " + " and ".join(lacks + has))
+    return [x[name] for name in names]
+
+
 def refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:
-    """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one."""
+    """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one.
+
+    name: X and y are of several rows, x of a single one.
+    """
     bad = ~(np.abs(values) <= constants.MAX_MAGNITUDE)
     if not bad.any():
         return
     place = np.argwhere(bad)[0]
     value = values[tuple(place)]
     what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}, which is too large"
-    where = f"row {place[0]}"
-    if place.size > 1:
-        where += f", column {place[1]}" + ("" if feature_names is None else f" ({feature_names[place[1]]!r})")
+    where = place_of(tuple(place), name != "x", feature_names).lstrip(", ")
     remedy = f"Values must be finite numbers, at most {constants.MAX_MAGNITUDE:g} in size: correct it"
     if np.isnan(value):
         remedy = "Leave out such rows" if name == "y" else GAPS
+    if np.isnan(value) and name == "y" and np.isnan(values).all():
+        where, remedy = "it has no number at all", "Rows without a target cannot be learnt"
     raise ValueError(f"Input {name} contains {what}: {where}. {remedy}; the model is unchanged")
 
 

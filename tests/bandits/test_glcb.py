@@ -5,6 +5,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -356,3 +357,37 @@ def test_what_a_policy_shows_and_picks_after_arms_came_and_went(tiny, log):
     assert policy.predict(contexts[0]) == "new"
     assert "arms=[1, 'new']" in repr(policy.remove_arm(0))
     assert "n_arms=2" in repr(clone(policy))
+
+
+# Names of features -----------------------------------------------------------------------------------------
+
+
+def test_contexts_with_names_are_read_by_name_and_others_refused(tiny, log, tmp_path):
+    contexts, rewards = log()
+    names = ["a", "b", "c", "d"]
+    frame = pd.DataFrame(contexts, columns=names)
+    arms, paid = [0, 1, 2] * 10, rewards[range(30), [0, 1, 2] * 10]
+    plain, named, dicts = tiny(), tiny(), tiny()
+    plain.partial_fit(contexts[:30], arms, paid)
+    named.partial_fit(frame[:30], arms, paid)
+    for context, arm, reward in zip(frame[:30].to_dict("records"), arms, paid, strict=True):
+        dicts.update(context, arm, reward)
+    expected = plain.predict_expectations(contexts[:5])
+    for policy in (named, dicts):
+        policy.save(tmp_path / "policy.ggln")
+        for one in (policy, ggln.load(tmp_path / "policy.ggln")):
+            assert list(one.feature_names_in_) == names
+            np.testing.assert_array_equal(one.predict_expectations(frame[:5]), expected)
+            for swapped in (frame.iloc[0][::-1], dict(frame.iloc[0][::-1])):
+                np.testing.assert_array_equal(one.predict_expectations(swapped), expected[0])
+                assert one.select(swapped) in (0, 1, 2)
+            with pytest.raises(ValueError, match="names must be in the same order"):
+                one.predict(frame[names[::-1]])
+            with pytest.raises(ValueError, match=r"context lacks the features \['b', 'c', 'd'\]"):
+                one.update({"a": 1.0}, 0, 1.0)
+            with pytest.warns(UserWarning, match="does not have valid feature names"):
+                one.predict(contexts[:2])
+    with pytest.raises(
+        ValueError, match="context is a dict, but this model was fitted without feature names"
+    ):
+        plain.select({"a": 1.0})

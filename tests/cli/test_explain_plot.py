@@ -1,5 +1,6 @@
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
@@ -54,9 +55,10 @@ def test_importance_over_rows_to_a_file(ggln, model, tmp_path):
     ],
 )
 def test_pictures(kind, ggln, model, tmp_path):
-    code, output, said = ggln("plot", model, "sales.csv", "--kind", kind, "--rows", "30", "--feature", "area")
-    if kind in ("effects", "contributions"):
-        code, output, said = ggln("plot", model, "sales.csv", "--kind", kind)
+    features = {"band": ["area"], "neurons": ["area"], "gating": ["area", "city = Oslo"]}.get(kind, [])
+    named = [part for name in features for part in ("--feature", name)]
+    rows = [] if kind in ("effects", "contributions") else ["--rows", "30"]
+    code, output, said = ggln("plot", model, "sales.csv", "--kind", kind, *rows, *named)
     assert code == 0, said
     assert f"The plot is in {kind}.png" in output
     assert (tmp_path / f"{kind}.png").stat().st_size > 5000
@@ -70,6 +72,20 @@ def test_pictures(kind, ggln, model, tmp_path):
         (["plot", "-o", "no/picture.png"], "there is no folder"),
         (["plot", "--kind", "band", "--feature", "aria"], "did you mean 'area'?"),
         (["plot", "--target", "prise"], "did you mean 'price'?"),
+        (["plot", "--feature", "area"], "calibration is a picture of all columns: --feature is for band, n"),
+        (
+            ["plot", "-k", "band"],
+            "along the axis as --feature, got none: there are area, city",
+        ),
+        (["plot", "-k", "neurons", "--feature", "city"], "'city' has no order to draw neurons along"),
+        (
+            ["plot", "-k", "gating", "--feature", "area"],
+            "gating needs two columns, one for each axis",
+        ),
+        (["plot", "-k", "band", "--feature", "area", "--feature", "age"], "as --feature, got 2"),
+        (["plot", "-k", "contributions", "--rows", "5"], "is a picture of a single row, the first one"),
+        (["plot", "-k", "effects", "--rows", "5"], "is a picture of a single row, the first one"),
+        (["plot", "-k", "importance", "--rows", "1"], "importance is taken over several rows, got 1"),
         (["explain", "--importance", "--contributions"], "exclude each other"),
     ],
 )
@@ -78,3 +94,24 @@ def test_errors(arguments, message, ggln, model):
     code, _, said = ggln(command, model, "sales.csv", *options)
     assert code == 2
     assert message in said
+
+
+def test_one_target_of_several(ggln, sales, quick):
+    assert ggln("fit", sales(), "-t", "price", "-t", "age", "-o", "two.ggln", *quick)[0] == 0
+    code, _, said = ggln("plot", "two.ggln", "sales.csv")
+    assert code == 2
+    assert "calibration is a picture of one target: name it with --target, one of price, age" in said
+    assert ggln("plot", "two.ggln", "sales.csv", "--target", "age")[0] == 0
+    code, _, said = ggln("plot", "two.ggln", "sales.csv", "-k", "prequential", "--target", "age")
+    assert code == 2
+    assert "prequential is a picture of all targets together: leave out --target" in said
+    assert ggln("plot", "two.ggln", "sales.csv", "-k", "prequential")[0] == 0
+
+
+def test_effects_of_a_model_that_learnt_a_stream(ggln, sales, quick):
+    rows = sales()
+    assert ggln("stream", "-t", "price", "-m", "live.ggln", *quick, stdin=Path(rows).read_text())[0] == 0
+    code, _, said = ggln("plot", "live.ggln", rows, "-k", "effects")
+    assert code == 2
+    assert "keeps no other values to compare with: take several rows at once with --rows" in said
+    assert ggln("plot", "live.ggln", rows, "-k", "effects", "--rows", "20")[0] == 0

@@ -75,6 +75,17 @@ def test_wrong_words_are_one_line_and_exit_code_2(arguments, said, ggln):
     assert said in line
 
 
+def test_help_is_short_as_well_and_in_words(ggln):
+    import typer
+
+    for path, _ in commands(typer.main.get_command(cli.app)):
+        code, output, _ = ggln(*path, "-h")
+        assert code == 0
+        assert f"Usage: ggln {' '.join(path)}" in output
+        assert not any(word in output for word in ("<bool>", "<int", "<float", "list[str]"))
+    assert ggln("reproduce", "-h")[1].startswith(ggln("reproduce", "--help")[1][:100])
+
+
 def test_without_a_command_there_is_help(ggln):
     code, output, line = ggln()
     assert code == 2

@@ -36,7 +36,10 @@ def test_each_row_is_answered_before_the_next_one_comes(ggln, start, sales, quic
     said = process.stderr.read()
     assert process.wait() == 0
     assert "row 22: 'area' is 'huge', which is not a number: left out" in said
-    assert "Predicted 22 rows and learnt 21; the model is in live.ggln" in said
+    assert (
+        "Interrupted: predicted 22 rows and learnt 21, left out 1 that cannot be read; the model is in"
+        in said
+    )
     assert package.load(tmp_path / "live.ggln").regressor_.learner_.rows == 21
 
     # the same rows at once, in two runs: the same answers, bit for bit, and a run that goes on
@@ -119,3 +122,32 @@ def test_a_stream_of_which_nothing_can_be_read_is_an_error(ggln, tmp_path):
     assert code == 2
     assert "none of the rows could be read: is a column a --category, or one to --drop?" in said
     assert not (tmp_path / "m.ggln").exists()
+
+
+def test_a_first_row_with_a_gap_is_spoken_of_and_not_for_ever(ggln, quick):
+    rows = joined(["city,x,y", ",1,2", *(f"Oslo,{i},{i}" for i in range(120))])
+    code, output, said = ggln("stream", "--target", "y", *quick, stdin=rows)
+    assert (code, output.count("\n")) == (0, 2)
+    assert "row 2: 'city' is 'Oslo', but the first row had no value there" in said
+    assert "--category city" in said
+    assert said.count("left out") == 8  # five one by one, the 10th, the 100th, and all of them
+    assert "the 100th row" in said
+    assert "Predicted 1 row and learnt 1, left out 120 that cannot be read" in said
+    code, output, said = ggln("stream", "--target", "y", "--category", "city", *quick, stdin=rows)
+    assert (code, output.count("\n")) == (0, 122)
+
+
+def test_a_file_where_standard_input_is_read(ggln, sales, quick):
+    code, _, said = ggln("stream", sales(), "--target", "price", *quick)
+    assert code == 2
+    assert "reads rows as they come from standard input: say < sales.csv instead" in said
+
+
+def test_an_interruption_before_the_first_row(ggln, monkeypatch):
+    def stop(waiting, _):
+        waiting.stopped = True
+        return False
+
+    monkeypatch.setattr("ggln.cli.stream.Waiting.__call__", stop)
+    code, output, said = ggln("stream", "--target", "y", "--model", "live.ggln")
+    assert (code, output, said) == (0, "", "Interrupted before the first row\n")

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-from ggln import GGLNRegressor, GLNClassifier
+from ggln import GGLNRegressor, GLNClassifier, TableRegressor
 from ggln.core import memory
 
 LEARNING = ["fit", "partial_fit", "prequential"]
@@ -117,7 +117,7 @@ def bad_tables(X, y):
         "one target": ((X, 3.0), (ValueError, TypeError), "y|[Ss]ingleton"),
         "3-D targets": ((X, np.zeros((60, 2, 2))), ValueError, "dim 3"),
         "no outputs": ((X, np.zeros((60, 0))), ValueError, r"0 feature\(s\)"),
-        "text targets": ((X, text[:, 0]), ValueError, "could not convert string to float: .* in y, row 0"),
+        "text targets": ((X, text[:, 0]), ValueError, "in y, row 0. Regression predicts .*GLNClassifier"),
         "sparse targets": ((X, scipy.sparse.csr_matrix(y)), (TypeError, ValueError), "[Ss]parse|samples"),
     }
 
@@ -195,11 +195,13 @@ def test_coordinates_need_as_many_outputs_as_features(assert_refused, table):
         ([1.0, 2.0, 3.0, 4.0], 0.0, "expects a 1-D array of 3 features"),
         (1.0, 0.0, "expects a 1-D array of 3 features"),
         ([[1.0], [2.0], [3.0]], 0.0, "expects a 1-D array of 3 features"),
-        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: row 0, column 1"),
+        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: column 1. Fill gaps"),
         ([1.0, np.inf, 3.0], 0.0, "x contains infinity"),
-        ([1.0, 2.0, "three"], 0.0, "could not convert string to float"),
+        ([1.0, 2.0, "three"], 0.0, "string to float: 'three' in x, column 2. Encode text"),
+        ([1.0, 2.0, dt.date(2024, 1, 1)], 0.0, "x holds dates in column 2, and networks take numbers"),
+        ([1.0, 2.0, 3.0], "much", "'much' in y. Regression predicts numbers"),
         ({"a": 1.0, "b": 2.0, "c": 3.0}, 0.0, "fitted without feature names"),
-        ([1.0, 2.0, 3.0], np.nan, "y contains NaN"),
+        ([1.0, 2.0, 3.0], np.nan, "y contains NaN: it has no number at all. Rows without a target"),
         ([1.0, 2.0, 3.0], None, "y contains NaN"),
         ([1.0, 2.0, 3.0], 1e101, "y contains 1e\\+101, which is too large"),
         ([1.0, 2.0, 3.0], [1.0, 2.0], r"y has shape \(2,\), but this model predicts 1 outputs"),
@@ -212,11 +214,16 @@ def test_bad_single_rows_are_refused(assert_refused, x, y, message):
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: row 0, column 1"),
-        ({"a": 1.0, "b": np.nan}, 0.0, r"x contains NaN: row 0, column 1 \('b'\)"),
+        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: column 1. Fill gaps"),
+        ({"a": 1.0, "b": np.nan}, 0.0, r"x contains NaN: column 1 \('b'\)"),
         ([1.0], np.inf, "y contains infinity"),
+        ([1.0], None, "y contains NaN: it has no number at all"),
+        (["one"], 0.0, "string to float: 'one' in x, column 0. Encode text"),
+        ({"a": "one"}, 0.0, r"string to float: 'one' in x, column 0 \('a'\). Encode text"),
+        ([1.0], "much", "'much' in y. Regression predicts numbers"),
         ([], 0.0, r"0 feature\(s\)"),
-        ([[1.0, 2.0], [3.0, 4.0]], 0.0, "dim 3"),
+        (3.0, 0.0, r"x must be a 1-D array of features, or a dict, got shape \(\)"),
+        ([[1.0, 2.0], [3.0, 4.0]], 0.0, r"x must be a 1-D array of features, or a dict, got shape \(2, 2\)"),
     ],
 )
 def test_a_bad_first_row_leaves_no_trace(tiny, x, y, message):
@@ -231,7 +238,7 @@ def test_a_bad_first_row_leaves_no_trace(tiny, x, y, message):
     [
         ({"a": 1.0, "b": 2.0}, r"lacks the features \['c'\]"),
         ({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, r"unknown features \['d'\]"),
-        ({"a": 1.0, "b": 2.0, "c": np.nan}, r"NaN: row 0, column 2 \('c'\)"),
+        ({"a": 1.0, "b": 2.0, "c": np.nan}, r"NaN: column 2 \('c'\)"),
     ],
 )
 def test_bad_dicts_are_refused_by_feature(tiny, table, assert_same, row, message):
@@ -362,13 +369,31 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(tiny, table, assert_same,
 def test_dates_are_refused_with_a_remedy(frame, kind):
     days = [dt.datetime(2024, 1, day) for day in range(1, 11)]
     X, y = frame({"size": np.arange(10.0), "sold": days}), np.arange(10) % 2
-    with pytest.raises(ValueError, match=r"dates or times in the column 'sold'.*use ggln\.TableRegressor"):
+    with pytest.raises(ValueError, match=r"dates in the column 'sold'.*ggln\.TableRegressor makes"):
         kind().fit(X, y)
-    with pytest.raises(ValueError, match=r"X holds dates or times, .* such as days since a date"):
+    with pytest.raises(ValueError, match=r"X holds dates, .* such as days since a date"):
         kind().fit(np.array(days, "M8[D]")[:, None], y)
     late = pd.DataFrame({"size": [None, *days[1:]]}, dtype=object)  # found where numbers are made of it
-    with pytest.raises(ValueError, match=r"dates or times in row 1, column 0 .'size'."):
+    with pytest.raises(ValueError, match=r"dates in row 1, column 0 .'size'."):
         kind().fit(late, y)
+
+
+def test_durations_and_times_are_told_from_dates():
+    waits = pd.DataFrame({"wait": pd.to_timedelta(np.arange(10), unit="h")})
+    with pytest.raises(ValueError, match=r"durations in the column 'wait'.*seconds or days.*as days; the"):
+        GGLNRegressor().fit(waits, np.arange(10))
+    noons = pd.DataFrame({"at": [dt.time(12, 0)] * 10})
+    with pytest.raises(ValueError, match=r"times of the day in .*such as hours since midnight; the model"):
+        GGLNRegressor().fit(noons, np.arange(10))
+
+
+def test_text_or_nothing_in_targets_is_no_matter_for_a_table():
+    for model, X in ((GGLNRegressor(), np.zeros((3, 1))), (TableRegressor(), {"a": [1, 2, 3]})):
+        with pytest.raises(ValueError, match=r"in y, row 0\. Regression predicts numbers") as refused:
+            model.fit(X, ["a", "b", "c"])
+        assert "TableRegressor" not in str(refused.value)
+        with pytest.raises(ValueError, match="y contains NaN: it has no number at all"):
+            model.fit(X, [np.nan] * 3)
 
 
 def test_gaps_are_refused_with_a_remedy():

@@ -27,6 +27,11 @@ def two_outputs(data):
     return GGLNRegressor(**settings, random_state=0).fit(X, np.stack([y, -2 * y], axis=1))
 
 
+@pytest.fixture(scope="session")
+def stream_settings():
+    return {**SMALL, "gating": "mixed", "base_model": "feature", "random_state": 0}
+
+
 @pytest.fixture
 def stream():
     """A model that has learnt nothing yet."""

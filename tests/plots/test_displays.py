@@ -7,13 +7,15 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from ggln import plots
+from ggln import GGLNRegressor, TableRegressor, plots
 from ggln.distributions import GaussianMixture
 from ggln.plots import (
     BandDisplay,
@@ -181,6 +183,28 @@ def test_a_calibrated_model_lies_on_the_diagonal_and_a_sure_one_does_not(kind):
     assert (sure.coverage(levels) < levels - 0.04).all()
     unsure = CalibrationDisplay.from_predictions(y, gaussians(2.0), kind=kind)
     assert (unsure.coverage(levels) > levels + 0.05).all()
+
+
+def test_the_mark_at_a_hundred_percent_is_not_cut():
+    display = CalibrationDisplay.from_predictions(np.zeros(50), gaussians(1.0, 50))
+    mark = display.ax_.lines[-1]
+    assert mark.get_ydata()[0] == 1.0
+    assert not mark.get_clip_on()
+
+
+def test_titles_fit_into_small_axes(model, data):
+    figure, axes = plt.subplots(figsize=(2.6, 2.0), layout="constrained")
+    title = IntervalsDisplay.from_estimator(model, *data, ax=axes).ax_.title
+    figure.canvas.draw()
+    assert title.get_window_extent().width < figure.bbox.width
+
+
+def test_calibration_of_one_output_of_several(two_outputs, data):
+    X, y = data
+    Y = np.stack([y, -2 * y], axis=1)
+    second = CalibrationDisplay.from_estimator(two_outputs, X, Y, output=1)
+    np.testing.assert_allclose(second.pit, two_outputs.predict_dist(X).marginal(1).cdf(-2 * y))
+    assert CalibrationDisplay.from_estimator(two_outputs, X, Y).pit.size == 800
 
 
 def test_the_grey_band_holds_nineteen_in_twenty():
@@ -397,3 +421,116 @@ def test_intervals_are_told_apart_in_the_legend():
     display = BandDisplay.from_predictions(np.arange(5.0), mixture)
     shades = {area.get_label(): area.get_alpha() for area in display.ax_.collections}
     assert shades["50 % predicted"] > 2 * shades["90 % predicted"]
+
+
+# Tables ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def houses():
+    """A table with a column of each kind, gaps among them, and prices."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "city": random.choice(["Oslo", "Rome"], 150),
+            "area": random.uniform(20, 200, 150),
+            "garden": random.choice([True, False], 150),
+            "rooms": random.choice([1, 2, 3, None], 150),
+            "sold": pd.date_range("2024-01-01", periods=150),
+        }
+    )
+    price = frame["area"] * np.where(frame["city"] == "Oslo", 9.0, 6.0) + random.normal(0, 25, 150)
+    return frame, price.rename("price")
+
+
+@pytest.fixture(scope="module")
+def agent(stream_settings, houses):
+    return TableRegressor(GGLNRegressor(**stream_settings)).fit(*houses)
+
+
+TABLES = {
+    "number": lambda m, s, X, y: BandDisplay.from_estimator(m, X, y, feature="area"),
+    "category": lambda m, s, X, y: BandDisplay.from_estimator(m, X, y, feature="city"),
+    "date": lambda m, s, X, y: BandDisplay.from_estimator(m, X, y, feature="sold", at=X.iloc[3]),
+    "intervals": lambda m, s, X, y: IntervalsDisplay.from_estimator(m, X, y),
+    "coverage": lambda m, s, X, y: CalibrationDisplay.from_estimator(m, X, y),
+    "prequential": lambda m, s, X, y: PrequentialDisplay.from_estimator(m, X, y),
+    "switching": lambda m, s, X, y: SwitchingDisplay.from_estimator(s, X, y),
+    "contributions": lambda m, s, X, y: ContributionsDisplay.from_estimator(m, X),
+    "effects": lambda m, s, X, y: EffectsDisplay.from_estimator(m, X[:1]),
+    "importance": lambda m, s, X, y: EffectsDisplay.from_estimator(m, X[:5], X),
+    "layer": lambda m, s, X, y: GatingDisplay.from_estimator(m, X, grid_resolution=40),
+    "neurons": lambda m, s, X, y: NeuronsDisplay.from_estimator(m, X, y, feature="area"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_display_takes_a_table(name, agent, stream_settings, houses):
+    new = TableRegressor(GGLNRegressor(**stream_settings))
+    before = agent.regressor_.learner_.rows
+    assert drawn(TABLES[name](agent, new, *houses)) > 2000
+    assert not hasattr(new, "regressor_")
+    assert agent.regressor_.learner_.rows == before
+
+
+def test_a_pipeline_may_end_with_a_table(agent, stream_settings, houses):
+    frame, price = houses
+    steps = make_pipeline("passthrough", agent)
+    assert BandDisplay.from_estimator(steps, frame, feature="city").x_name == "city"
+    assert NeuronsDisplay.from_estimator(steps, frame, feature="area").x_name == "area"
+    new = make_pipeline(FunctionTransformer().fit(frame), TableRegressor(GGLNRegressor(**stream_settings)))
+    assert SwitchingDisplay.from_estimator(new, frame, price).shares.shape == (150, 3)
+
+
+def test_a_band_of_a_table_is_what_its_model_predicts(agent, houses):
+    frame, price = houses
+    at = frame.iloc[5]
+    display = BandDisplay.from_estimator(agent, frame, price, feature="area", at=at, grid_resolution=7)
+    moved = pd.DataFrame([at] * 7).assign(area=np.linspace(frame["area"].min(), frame["area"].max(), 7))
+    np.testing.assert_allclose(display.mean, agent.predict(moved), rtol=1e-6)
+    assert (display.x_name, display.y_name) == ("area", "price")
+    cities = BandDisplay.from_estimator(agent, frame, feature="city", at=at)
+    moved = pd.DataFrame([at] * 2).assign(city=cities.x)
+    np.testing.assert_allclose(cities.mean, agent.predict(moved), rtol=1e-6)
+    for table in (pl.from_pandas(frame), {name: list(frame[name]) for name in frame}):
+        again = BandDisplay.from_estimator(agent, table, feature=1, at=dict(at), grid_resolution=7)
+        np.testing.assert_array_equal(again.mean, display.mean)
+
+
+def test_a_display_of_a_stream_of_a_table_is_that_of_its_features(agent, houses, monkeypatch):
+    monkeypatch.setattr("ggln.plots.prequential.CHUNK", 40)
+    frame, price = houses
+    losses = PrequentialDisplay.from_estimator(agent, frame, price).losses
+    expected = PrequentialDisplay.from_estimator(agent.networks, agent.features(frame), price).losses
+    np.testing.assert_array_equal(losses, expected)
+    columns = {name: frame[name].to_numpy() for name in frame}
+    np.testing.assert_array_equal(PrequentialDisplay.from_estimator(agent, columns, price).losses, expected)
+
+
+def test_what_cannot_be_drawn_of_a_table_is_refused(agent, houses):
+    frame, price = houses
+    for call, message in {
+        lambda: BandDisplay.from_estimator(
+            agent, frame, feature="aria"
+        ): "no column 'aria': did you mean 'area'",
+        lambda: BandDisplay.from_estimator(agent, frame, feature=5): "feature must be from 0 to 4, or a name",
+        lambda: BandDisplay.from_estimator(agent, frame, price[:3]): "inconsistent numbers of samples",
+        lambda: NeuronsDisplay.from_estimator(agent, frame, feature="city"): "'city' has no order to draw",
+        lambda: GatingDisplay.from_estimator(agent, frame, features=("area", "x")): "has no column 'x'",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(NotFittedError):
+        NeuronsDisplay.from_estimator(TableRegressor(), frame)
+
+
+def test_names_of_targets_and_values_of_features_are_shown(model, data, named, agent, houses):
+    frame, price = houses
+    assert IntervalsDisplay.from_estimator(agent, frame, price).ax_.get_ylabel() == "price"
+    y = pd.Series(data[1], name="yield")
+    assert BandDisplay.from_estimator(model, named.to_numpy(), y).ax_.get_ylabel() == "yield"
+    labels = [
+        text.get_text() for text in EffectsDisplay.from_estimator(agent, frame[:1]).ax_.get_yticklabels()
+    ]
+    assert f"area = {frame['area'][0]:.4g}" in labels
+    assert f"city = {frame['city'][0]}" in labels

@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import ggln
 from ggln import GGLNRegressor, TableRegressor
-from ggln.tables.model import unnamed_rows
+from ggln.tables.frames import unnamed_rows
 from ggln.tables.plan import Input, Plan
 from ggln.tables.train import Training
 

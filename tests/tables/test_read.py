@@ -1,11 +1,16 @@
 import gzip
 import json
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from ggln.tables.read import Source, open_table, text
+from ggln.tables.cells import NoSingleValueError, text
+from ggln.tables.lines import Source
+from ggln.tables.read import open_table
 
 COLUMNS, ROWS = ["name", "x", "ok"], [["Ann", "1.5", "true"], ["Bob", "", "false"]]
 
@@ -73,7 +78,54 @@ def test_lines_that_are_no_objects_have_a_number(tmp_path, read_all):
     path.write_text('{"a": 1}\n[1]\n{"a": [1]}\n{"a"\n{"b": 2}\n')
     _, rows, bad = read_all(str(path))
     assert rows == [["1"], [""]]
-    assert [row.number for row in bad] == [2, 3, 4]
+    assert [str(row) for row in bad] == [
+        "row 2: it is JSON, but no object with named values",
+        "row 3: 'a' holds a list, which is no single value",
+        "row 4: it is no JSON: it ends in the middle of an object",
+    ]
+
+
+def test_a_slip_in_a_long_line_of_json_is_shown(tmp_path, read_all):
+    path = tmp_path / "table.jsonl"
+    path.write_text('{"a": 1}\n{"a": "' + 40 * "x" + '" "b": 2, "cccccccccccccccccccccc": 3}\n')
+    _, _, bad = read_all(str(path))
+    assert str(bad[0]) == (
+        "row 2: it is no JSON: something is wrong at character 50, "
+        'around ...xxxxxxxxxxxxxxxxxx" "b": 2, "ccccccccccc...'
+    )
+
+
+def test_carriage_returns(tmp_path, read_all):
+    path = tmp_path / "table.csv"
+    for ends in ("\n", "\r\n", "\r"):
+        path.write_bytes(ends.join(["a;b", "1;2", "3;4,5", ""]).encode())
+        assert read_all(str(path)) == (["a", "b"], [["1", "2"], ["3", "4,5"]], [])
+    path.write_bytes(b"a,b\n1,2\n3\r,4\n5,6\n")
+    _, rows, bad = read_all(str(path))
+    assert rows == [["1", "2"], ["5", "6"]]
+    assert [row.number for row in bad] == [2]
+    assert bad[0].reason.startswith("a carriage return stands in the middle of it: remove it")
+    path.write_bytes(b"a\rx,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"names of .* cannot be read: a carriage return"):
+        open_table(str(path))
+
+
+def test_a_missing_quotation_mark_is_suspected(tmp_path, read_all):
+    path = tmp_path / "table.csv"
+    path.write_text('a,b\n"1,2\n3,4\n')
+    _, _, bad = read_all(str(path))
+    assert bad[0].reason.endswith("one of them goes over several lines: is a quotation mark missing?")
+    path.write_text('a,b\n"1,2\n' + 9 * (20_000 * "3" + "\n"))
+    _, _, bad = read_all(str(path))
+    assert bad[0].reason == "a cell is longer than 131,072 characters: is a quotation mark missing?"
+
+
+def test_cells_that_hold_several_values(tmp_path, read_all):
+    table = pa.table({"a": [1, 2], "b": [None, [1, 2]]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    _, rows, bad = read_all(str(tmp_path / "t.parquet"))
+    assert rows == [["1", ""]]
+    assert [str(row) for row in bad] == ["row 2: 'b' holds a list, which is no single value"]
 
 
 @pytest.mark.parametrize(
@@ -133,6 +185,11 @@ def test_rows_are_handed_over_as_they_come():
 def test_values_of_frames_as_texts():
     import datetime as dt
 
-    values = [None, float("nan"), True, 3, 2.5, "x", dt.date(2024, 1, 31)]
-    assert [text(value) for value in values] == ["", "", "true", "3", "2.5", "x", "2024-01-31"]
+    values = [None, float("nan"), True, 3, 2.5, "x", dt.date(2024, 1, 31), b"y", pd.NA, pd.NaT]
+    texts = ["", "", "true", "3", "2.5", "x", "2024-01-31", "y", "", ""]
+    assert [text(value) for value in values] == texts
+    assert text(np.timedelta64(36, "h")) == text(pd.Timedelta("36h")) == "1.5"
+    for several in ([1], {"a": 1}, np.ones(2), pl.Series([1])):
+        with pytest.raises(NoSingleValueError, match=r"holds a .*, which is no single value"):
+            text(several)
     assert json.loads(text(1e-7)) == 1e-7

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _get_feature_names, validate_data
 
 from ggln import persistence
 from ggln.bandits import logs, networks
@@ -21,7 +22,7 @@ from ggln.core import constants
 from ggln.core.arm_learner import ArmLearner, Decisions
 from ggln.core.threads import Threads
 from ggln.estimators import GGLNRegressor
-from ggln.manners import RATE, draw_seed
+from ggln.manners import RATE, draw_seed, in_order, with_names
 
 FloatArray = NDArray[np.float64]
 Label = Any
@@ -82,8 +83,9 @@ class GLCB(BaseEstimator):
     ----------
     arms_ : list
         The arms there are, in the order of `predict_expectations`.
-    n_features_in_ : int
-        Length of a context, from the first one learnt on.
+    n_features_in_, feature_names_in_ :
+        Length of a context, and the names of its features if the first ones learnt had some: the columns of
+        a data frame, or the keys of a dict.
 
     Examples
     --------
@@ -195,13 +197,13 @@ class GLCB(BaseEstimator):
     # Deciding ------------------------------------------------------------------------------------------
 
     def select(self, context: ArrayLike) -> Any:
-        """Return the arm to play in a context, a 1-D array.
+        """Return the arm to play in a context, a 1-D array or a dict of features.
 
         Nothing is learnt before `update`. An arm with a pseudo-count of 0 comes first; of several, one at
         random, so that decisions whose rewards are still to come do not all fall on the same.
         """
         self._begin()
-        row = logs.context_row(context, self._features)
+        row = self._row(context)
         if self._learner is None:
             return self.arms_[int(self._random.integers(len(self.arms_)))]
         learner = self._learner
@@ -223,12 +225,12 @@ class GLCB(BaseEstimator):
         best = np.argmax(self._known(expected), axis=-1)
         return self.arms_[int(best)] if best.ndim == 0 else [self.arms_[arm] for arm in best]
 
-    def predict_expectations(self, contexts: ArrayLike, return_std: bool = False) -> Any:
+    def predict_expectations(self, contexts: Any, return_std: bool = False) -> Any:
         """Return what each arm is expected to pay, in the order of `arms_`.
 
         Parameters
         ----------
-        contexts : array-like of shape (features,) or (n, features)
+        contexts : array-like of shape (features,) or (n, features), or a dict of features
         return_std : bool
             Whether to return the rewards' predictive standard deviation, too.
 
@@ -239,7 +241,8 @@ class GLCB(BaseEstimator):
         std : of the same shape, with `return_std`
         """
         self._begin()
-        rows, one = logs.context_rows(contexts, self._features), np.ndim(contexts) == 1
+        rows = self._rows(contexts)
+        one = isinstance(contexts, Mapping) or np.ndim(contexts) == 1
         shift, scale = 0.0, 1.0
         mean = np.zeros((len(self.arms_), rows.shape[0]))
         std = np.ones_like(mean)
@@ -257,11 +260,11 @@ class GLCB(BaseEstimator):
     def update(self, context: ArrayLike, arm: Label, reward: float) -> Self:
         """Learn what an arm paid in a context."""
         self._begin()
-        row, number = logs.context_row(context, self._features), logs.arm_number(self.arms_, arm)
+        row, number = self._row(context), logs.arm_number(self.arms_, arm)
         paid = self._rewards("reward", [reward], 1)
         learner = self._learner or self._new_learner(row.shape[1])
         learner.learn(Decisions(row, np.array([number]), paid[:, None], np.ones(1)), ONE)
-        self._keep(learner)
+        self._keep(learner, with_names(context)[0])
         return self
 
     def partial_fit(
@@ -288,7 +291,7 @@ class GLCB(BaseEstimator):
             base_model="linear" counts all decisions alike.
         """
         self._begin()
-        rows = logs.context_rows(contexts, self._features)
+        rows, names = self._rows(contexts), _get_feature_names(contexts)
         count = rows.shape[0]
         numbers = logs.arm_numbers(self.arms_, arms, count)
         paid = self._rewards("rewards", rewards, count)
@@ -298,7 +301,7 @@ class GLCB(BaseEstimator):
         learner = self._learner or self._new_learner(rows.shape[1])
         with Threads(joblib.effective_n_jobs(self.n_jobs)) as threads:
             learner.learn(Decisions(rows, numbers, paid[:, None], paces), threads)
-        self._keep(learner)
+        self._keep(learner, names)
         return self
 
     def evaluate(
@@ -309,7 +312,7 @@ class GLCB(BaseEstimator):
         The decisions must not have been learnt: keep the last part of a log for this. See `PolicyValues`.
         """
         self._begin()
-        expected = self.predict_expectations(logs.context_rows(contexts, self._features))
+        expected = np.atleast_2d(self.predict_expectations(contexts))
         count = expected.shape[0]
         numbers = logs.arm_numbers(self.arms_, arms, count)
         paid, chances = self._rewards("rewards", rewards, count), logs.probabilities(propensities, count)
@@ -355,6 +358,7 @@ class GLCB(BaseEstimator):
             "parameters": {**self.get_params(), "random_state": self._seed},
             "arms": self.arms_,
             "random": self._random.bit_generator.state,
+            "feature_names": None if self._names is None else list(self._names),
         }
         arrays: persistence.Arrays = {}
         if self._learner is not None:
@@ -372,7 +376,7 @@ class GLCB(BaseEstimator):
         policy.arms_ = header["arms"]
         policy._random.bit_generator.state = header["random"]
         if "learner" in header:
-            policy._keep(ArmLearner.from_state(header["learner"], arrays))
+            policy._keep(ArmLearner.from_state(header["learner"], arrays), header["feature_names"])
         return policy
 
     # Checks --------------------------------------------------------------------------------------------
@@ -396,13 +400,34 @@ class GLCB(BaseEstimator):
         settings = networks.settings(self.get_params(), features, self._seed)
         return ArmLearner(settings, len(self.arms_), self._range)
 
-    def _keep(self, learner: ArmLearner) -> None:
+    def _keep(self, learner: ArmLearner, names: Any) -> None:
+        """Keep what was learnt and, of the first contexts, the names of their features if they have some."""
+        if self._learner is None and names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
         self._learner, self.n_features_in_ = learner, learner.settings.features
 
     @property
     def _features(self) -> int | None:
         """Return the length of a context, None before one was learnt."""
         return getattr(self, "n_features_in_", None)
+
+    @property
+    def _names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
+
+    def _row(self, context: Any) -> FloatArray:
+        """Return a single context, checked, [1, features]; one with names is read by name."""
+        known = self._names if self._learner is not None else with_names(context)[0]
+        return logs.context_row(in_order(context, known, "context"), self._features)
+
+    def _rows(self, contexts: Any) -> FloatArray:
+        """Return contexts, checked, [n, features]; names of columns have to be those that were learnt."""
+        if isinstance(contexts, Mapping) or getattr(contexts, "ndim", 2) == 1:
+            return self._row(contexts)
+        rows = logs.context_rows(contexts, self._features)
+        if self._learner is not None and (self._names is not None or hasattr(contexts, "columns")):
+            validate_data(self, contexts, reset=False, skip_check_array=True)
+        return rows
 
     def _rewards(self, name: str, rewards: ArrayLike, count: int) -> FloatArray:
         """Return rewards, checked."""

@@ -27,9 +27,10 @@ from ggln.cli import (
     reproduce,
     stream,
 )
+from ggln.cli.app import App
 from ggln.cli.show import new_console, print_table, save
 
-app = typer.Typer(
+app = App(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Gaussian Gated Linear Networks: online regression with error bars.",
@@ -114,20 +115,28 @@ def demo(
     ),
     seed: options.Seed = 0,
 ) -> None:
-    """Learn a small table, compare with two baselines, and draw the predictions.
+    """Learn two small tables, compare with two baselines, and draw the predictions.
+
+    One table is real and nearly linear; the other is made by a formula that no line can follow.
 
     Example: ggln demo --plot /tmp/demo.png
     """
     options.check_picture(picture)
     console = new_console()
-    console.print(
-        "Learning 331 patients of the diabetes data (the first time, kernels are compiled)", soft_wrap=True
-    )
+    console.print("Learning two small tables (the first time, kernels are compiled)", soft_wrap=True)
     from ggln.experiments import demo as experiment
     from ggln.plots import intervals
 
     results = experiment.run(verbose=1, seed=seed)
     columns = {"rmse": ".2f", "nll": ".3f", "crps": ".2f", "coverage_90": ".0%", "seconds": ".2f"}
     names = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS", "coverage_90": "inside 90 %"}
-    print_table(console, "111 patients that were not learnt", columns, results["scores"], names)
+    for name, found in results.items():
+        console.print(f"\n{name}, {found['about']}", soft_wrap=True, highlight=False)
+        print_table(console, f"{len(found['y'])} rows that were not learnt", columns, found["scores"], names)
+    console.print(
+        "RMSE is the error of the mean; NLL and CRPS judge mean and error bars together: less is better. "
+        "Inside 90 % should be near 90 %.\n",
+        soft_wrap=True,
+        highlight=False,
+    )
     save(console, intervals.draw(results), picture)

@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
+from ggln.cli.app import App
 from ggln.cli.datasets import DataDir
 from ggln.cli.reproduce import RESULTS, Output, Store, Workers, chosen, store_folder
 from ggln.cli.show import keep, new_console, print_table
 
-app = typer.Typer()
+app = App()
 
 Steps = Annotated[
     int | None, typer.Option(min=20, help="Of an episode; by default 5000, fewer where there are fewer rows.")

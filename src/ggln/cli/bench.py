@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.show import new_console
 
-app = typer.Typer()
+app = App()
 
 
 @app.command()

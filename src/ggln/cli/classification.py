@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
+from ggln.cli.app import App
 from ggln.cli.datasets import DataDir
 from ggln.cli.reproduce import RESULTS, Output, Seed, Store, Workers, chosen, store_folder
 from ggln.cli.show import keep, new_console, print_table
 
-app = typer.Typer()
+app = App()
 
 
 @app.command("mnist-classifier")

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from ggln.cli.app import App
 from ggln.cli.show import new_console
 
-app = typer.Typer(no_args_is_help=True, help="List the public data sets and get them.")
+app = App(no_args_is_help=True, help="List the public data sets and get them.")
 
 DataDir = Annotated[
     Path | None, typer.Option(help="A folder of data sets, to look in before GGLN_DATA and the cache.")

@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ggln.cli.app import App
 from ggln.cli.datasets import DataDir
 from ggln.cli.reproduce import RESULTS, Output, Seed, Store, Workers, store_folder
 from ggln.cli.show import keep, new_console, print_table
 
-app = typer.Typer()
+app = App()
 
 Repeats = Annotated[int, typer.Option(min=1, help="Repetitions, averaged.")]
 Threads = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one on each core.")]

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.show import new_console
 
 if TYPE_CHECKING:
+    from ggln.tables.inspect import Rows
     from ggln.tables.model import TableRegressor
-    from ggln.tables.schema import Encoded
 
-app = typer.Typer()
+app = App()
 Lines = list[tuple[str, ...]]
 
 
@@ -63,26 +64,24 @@ def explain(
 
     stored = options.read_model(model)
     with open_table(table, form) as opened:
-        encoded = first_rows(stored.schema, opened, rows, targets=False)
+        shown = first_rows(stored.schema, opened, rows, targets=False)
     loaded = stored.restore()
     loaded.regressor_.n_jobs = n_jobs
     if not contributions:
-        options.check_comparable(loaded, len(encoded.rows))
+        options.check_comparable(loaded, len(shown))
     if importance:
-        head, lines = _importance(loaded, encoded)
+        head, lines = _importance(loaded, shown)
     elif contributions:
-        head, lines = _contributions(loaded, encoded)
+        head, lines = _contributions(loaded, shown)
     else:
-        head, lines = _effects(loaded, encoded, opened.columns)
+        head, lines = _effects(loaded, shown)
     _show(head, _largest(head, lines, top), output)
 
 
-def _effects(
-    model: "TableRegressor", encoded: "Encoded", columns: list[str]
-) -> tuple[tuple[str, ...], Lines]:
-    """columns: of the table, whose cells are shown as they stand there."""
+def _effects(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
+    """Cells are shown as they stand in the table."""
     head = ("row", "target", "prediction", "column", "value", "effect", "through_values", "through_gates")
-    found, predictions = model.effects_of_features(encoded.X), _predictions(model, encoded)
+    found, predictions = model.effects(rows.frame), _predictions(model, rows)
     parts = [_outputs(part, model) for part in found[1:]]
     lines = [
         (
@@ -90,25 +89,25 @@ def _effects(
             target,
             predictions[i][k],
             name,
-            encoded.rows[i][columns.index(name)],
+            rows.frame[name][i],
             *(f"{p[i, j, k]:.6g}" for p in parts),
         )
-        for i, number in enumerate(encoded.numbers)
+        for i, number in enumerate(rows.numbers)
         for k, target in enumerate(model.targets)
         for j, name in enumerate(found.names)
     ]
     return head, lines
 
 
-def _contributions(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
+def _contributions(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
     import numpy as np
 
     head = ("row", "target", "prediction", "input", "contribution", "precision")
-    found = model.explain_features(encoded.X)
+    found = model.explain(rows.frame)
     mean, precision = _outputs(found.mean, model), _outputs(found.precision, model)
-    predictions, start = _predictions(model, encoded), np.atleast_1d(found.intercept)
+    predictions, start = _predictions(model, rows), np.atleast_1d(found.intercept)
     lines: Lines = []
-    for i, number in enumerate(encoded.numbers):
+    for i, number in enumerate(rows.numbers):
         for k, target in enumerate(model.targets):
             place = (str(number), target, predictions[i][k])
             lines.append((*place, "(intercept)", f"{start[k]:.6g}", ""))
@@ -119,9 +118,9 @@ def _contributions(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[s
     return head, lines
 
 
-def _importance(model: "TableRegressor", encoded: "Encoded") -> tuple[tuple[str, ...], Lines]:
+def _importance(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
     head = ("target", "column", "effect", "through_values", "through_gates")
-    found = model.importance_of_features(encoded.X)
+    found = model.importance(rows.frame)
     parts = [_outputs(part[None], model)[0] for part in (found.total, found.values, found.gates)]
     lines = []
     for k, target in enumerate(model.targets):
@@ -135,11 +134,9 @@ def _outputs(values: Any, model: "TableRegressor") -> Any:
     return values.reshape(*values.shape[:2], len(model.targets))
 
 
-def _predictions(model: "TableRegressor", encoded: "Encoded") -> list[list[str]]:
-    from ggln.tables.online import Worker
-
-    with Worker(model.regressor_, model.regressor_.n_jobs) as worker:
-        return [[f"{value:.9g}" for value in row] for row in worker.moments(encoded.X).mean]
+def _predictions(model: "TableRegressor", rows: "Rows") -> list[list[str]]:
+    mean = model.predict(rows.frame).reshape(len(rows), -1)
+    return [[f"{value:.9g}" for value in row] for row in mean]
 
 
 def _largest(head: tuple[str, ...], lines: Lines, top: int) -> Lines:

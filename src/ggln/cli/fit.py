@@ -7,13 +7,14 @@ import typer
 
 from ggln import __version__
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.show import counted, new_console, print_table
 
 if TYPE_CHECKING:
     from ggln.cli.progress import Terminal
     from ggln.tables.train import Training
 
-app = typer.Typer()
+app = App()
 
 
 @app.command()
@@ -22,12 +23,17 @@ def fit(
     target: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", "-t", help="The column to predict. May be given several times.", show_default=False
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The column to predict. May be given several times.",
+            show_default=False,
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="File of the model.")] = Path("model.ggln"),
     validate: Annotated[
-        float, typer.Option(min=0.0, max=0.9, help="Share of the rows to hold out, for scores.")
+        float,
+        typer.Option(min=0.0, max=0.9, metavar="SHARE", help="Share of the rows to hold out, for scores."),
     ] = 0.0,
     checkpoint: Annotated[
         float | None,

@@ -35,12 +35,17 @@ Jobs = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(help="A column to leave out. May be given several times.", show_default=False),
+    typer.Option(
+        metavar="COLUMN", help="A column to leave out. May be given several times.", show_default=False
+    ),
 ]
 Categories = Annotated[
     list[str] | None,
     typer.Option(
-        "--category", help="A column whose numbers are names. May be given several times.", show_default=False
+        "--category",
+        metavar="COLUMN",
+        help="A column whose values are names, even if they look like numbers. May be given several times.",
+        show_default=False,
     ),
 ]
 Settings = Annotated[
@@ -165,6 +170,13 @@ class StoredModel(NamedTuple):
         from ggln.tables.schema import Schema
 
         return Schema.from_json(self.header["table"])
+
+    @property
+    def from_stream(self) -> bool:
+        """Whether it learnt from a stream alone, and keeps no values of rows to compare others with."""
+        from ggln.tables.model import TYPICAL
+
+        return TYPICAL not in self.arrays
 
     def restore(self) -> "TableRegressor":
         """Return the model itself."""

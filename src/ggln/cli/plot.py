@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.show import new_console, save
 
 if TYPE_CHECKING:
-    from ggln.tables.inspect import Along
+    from ggln.tables.inspect import Rows
     from ggln.tables.model import TableRegressor
-    from ggln.tables.schema import Encoded, Schema
+    from ggln.tables.schema import Schema
 
-app = typer.Typer()
+app = App()
 Kind = Literal[
     "calibration",
     "quantiles",
@@ -35,30 +36,39 @@ class Request(NamedTuple):
 
     output: int
     columns: list[str]  # the columns asked for
-    header: list[str]  # all columns of the table
 
 
 class Picture(NamedTuple):
-    """How a picture is drawn, and from how many rows."""
+    """How a picture is drawn, from how many rows, and what it is of."""
 
     draw: Callable[..., Any]
     rows: int
-    targets: bool  # whether it needs the true values
+    targets: bool = True  # whether it needs the true values
+    features: int = 0  # how many columns are to be named
+    single: bool = False  # whether it is of one row
+    joint: bool = False  # whether it is of all targets together
 
 
 @app.command()
 def plot(
     model: options.ModelFile,
     table: options.TableFile = "-",
-    kind: Annotated[Kind, typer.Option("--kind", "-k", help="What to draw.")] = "calibration",
+    kind: Annotated[
+        Kind, typer.Option("--kind", "-k", metavar="KIND", help="What to draw, see above.")
+    ] = "calibration",
     feature: Annotated[
         list[str] | None,
         typer.Option(
-            help="For band and neurons, the column along the axis; for gating, two.", show_default=False
+            metavar="COLUMN",
+            help="For band and neurons, the column along the axis; for gating, two of them.",
+            show_default=False,
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Which target, of several.", show_default=False)
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Which target, of several.", show_default=False
+        ),
     ] = None,
     rows: Annotated[
         int | None,
@@ -94,188 +104,143 @@ def plot(
     place = output or Path(f"{kind}.png")
     options.check_picture(place)
     from ggln.tables.inspect import first_rows
-    from ggln.tables.read import open_table, suggestion
+    from ggln.tables.read import open_table
 
     stored = options.read_model(model)
-    targets = stored.schema.targets
-    if target is not None and target not in targets:
-        raise ValueError(f"{model} has no target {target!r}{suggestion(target, targets)}")
-    number = 0 if target is None else targets.index(target)
-    columns = [_column(stored.schema, name, kind) for name in feature or []]
+    picture = PICTURES[kind]
+    request = Request(_output(stored.schema, target, kind), _columns(stored.schema, feature or [], kind))
+    if picture.single and rows not in (None, 1) and not (kind == "effects" and stored.from_stream):
+        raise ValueError(f"{kind} is a picture of a single row, the first one: --rows is for other kinds")
     with open_table(table, form) as opened:
-        picture = PICTURES[kind]
-        encoded = first_rows(stored.schema, opened, rows or picture.rows, picture.targets)
-    from ggln.tables.model import unnamed_rows
-
+        shown = first_rows(stored.schema, opened, rows or picture.rows, picture.targets)
     loaded = stored.restore()
     loaded.regressor_.n_jobs = n_jobs
-    with unnamed_rows():
-        display = picture.draw(loaded, encoded, Request(number, columns, opened.columns))
-    save(new_console(), display.figure_, place)
+    save(new_console(), picture.draw(loaded, shown, request).figure_, place)
 
 
-def _column(schema: "Schema", name: str, kind: Kind) -> str:
-    """Return the name of a column, or of one of its features where the picture is about features."""
+def _output(schema: "Schema", target: str | None, kind: Kind) -> int:
+    """Return the number of the target that a picture is of."""
     from ggln.tables.read import suggestion
 
-    known = list(schema.groups())
-    if name in known or (kind == "gating" and name in schema.features()):
-        return name
-    raise ValueError(f"the model has no column {name!r}{suggestion(name, known)}")
+    if target is not None and target not in schema.targets:
+        raise ValueError(f"the model has no target {target!r}{suggestion(target, schema.targets)}")
+    several = len(schema.targets) > 1
+    if several and target is not None and PICTURES[kind].joint:
+        raise ValueError(f"{kind} is a picture of all targets together: leave out --target")
+    if several and target is None and not PICTURES[kind].joint:
+        names = ", ".join(schema.targets)
+        raise ValueError(f"{kind} is a picture of one target: name it with --target, one of {names}")
+    return 0 if target is None else schema.targets.index(target)
 
 
-def _targets(encoded: "Encoded") -> Any:
-    return encoded.Y[:, 0] if encoded.Y.shape[1] == 1 else encoded.Y
+def _columns(schema: "Schema", given: list[str], kind: Kind) -> list[str]:
+    """Return the columns that a picture is along; of gating, also features of them."""
+    from ggln.tables.read import suggestion
+
+    columns, wanted = list(schema.groups()), PICTURES[kind].features
+    if given and not wanted:
+        users = [name for name, picture in PICTURES.items() if picture.features]
+        raise ValueError(f"{kind} is a picture of all columns: --feature is for {', '.join(users)}")
+    known = columns if kind != "gating" else schema.features() + columns
+    for name in given:
+        if name not in known:
+            raise ValueError(f"the model has no column {name!r}{suggestion(name, columns)}")
+    if not given and len(columns) == wanted:
+        return columns
+    if len(given) != wanted:
+        what = "the column along the axis" if wanted == 1 else "two columns, one for each axis,"
+        raise ValueError(
+            f"{kind} needs {what} as --feature, got {len(given) or 'none'}: there are {', '.join(columns)}"
+        )
+    return given
+
+
+def _targets(shown: "Rows") -> Any:
+    return shown.Y[:, 0] if shown.Y.shape[1] == 1 else shown.Y
 
 
 def _calibration(kind: Any) -> Callable[..., Any]:
-    def draw(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+    def draw(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
         from ggln.plots import CalibrationDisplay
-        from ggln.plots.display import one_output, predictive
 
-        distribution = one_output(predictive(model.regressor_, encoded.X), asked.output)
-        return CalibrationDisplay.from_predictions(encoded.Y[:, asked.output], distribution, kind=kind)
+        return CalibrationDisplay.from_estimator(
+            model, shown.frame, _targets(shown), kind=kind, output=asked.output
+        )
 
     return draw
 
 
-def _typical_row(X: Any) -> Any:
-    """Return the row nearest to the medians: these themselves would be of no category at all."""
-    import numpy as np
-
-    distances = (X - np.median(X, axis=0)) / np.maximum(X.std(axis=0), 1e-300)
-    return X[np.argmin((distances**2).sum(axis=1))]
-
-
-def _intervals(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+def _intervals(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     from ggln.plots import IntervalsDisplay
 
-    display = IntervalsDisplay.from_estimator(
-        model.regressor_, encoded.X, _targets(encoded), output=asked.output
-    )
-    display.ax_.set_ylabel(model.targets[asked.output])
-    return display
+    return IntervalsDisplay.from_estimator(model, shown.frame, _targets(shown), output=asked.output)
 
 
-def _along(model: "TableRegressor", encoded: "Encoded", columns: list[str], numbers: bool) -> "Along":
-    """Return rows along the column asked for, or along the first; with `numbers`, of those with an order."""
-    from ggln.tables.columns import Boolean, Category
-    from ggln.tables.inspect import along
-
-    unordered = [column.name for column in model.schema_.columns if isinstance(column, Boolean | Category)]
-    known = [name for name in model.schema_.groups() if not (numbers and name in unordered)]
-    if columns and columns[0] not in known:
-        raise ValueError(
-            f"{columns[0]!r} has no order to draw neurons along: name a column of numbers or dates"
-        )
-    if not known:
-        raise ValueError("neurons are drawn along a column of numbers or dates, and the model has none")
-    name = columns[0] if columns else known[0]
-    return along(model.schema_, name, encoded.X, _typical_row(encoded.X))
-
-
-def _band(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+def _band(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     from ggln.plots import BandDisplay
-    from ggln.plots.display import one_output, predictive, show_dates
 
-    path = _along(model, encoded, asked.columns, numbers=False)
-    display = BandDisplay.from_predictions(
-        path.x,
-        one_output(predictive(model.regressor_, path.rows), asked.output),
-        samples=(path.samples, encoded.Y[:, asked.output]),
-        x_name=path.name,
-        y_name=model.targets[asked.output],
+    (feature,) = asked.columns
+    return BandDisplay.from_estimator(
+        model, shown.frame, _targets(shown), feature=feature, output=asked.output
     )
-    if path.date:
-        show_dates(display.ax_.xaxis)
-    return display
 
 
-def _neurons(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+def _neurons(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     from ggln.plots import NeuronsDisplay
-    from ggln.plots.display import show_dates
 
-    path = _along(model, encoded, asked.columns, numbers=True)
-    display = NeuronsDisplay.from_estimator(
-        model.regressor_,
-        encoded.X,
-        _targets(encoded),
-        feature=model.schema_.owners().index(path.name),
-        output=asked.output,
-        grid=path.rows,
+    (feature,) = asked.columns
+    return NeuronsDisplay.from_estimator(
+        model, shown.frame, _targets(shown), feature=feature, output=asked.output
     )
-    for axes in display.figure_.axes:
-        axes.set_xlabel(path.name)
-        if path.date:
-            show_dates(axes.xaxis)
-    display.figure_.axes[0].set_ylabel(model.targets[asked.output])
-    return display
 
 
-def _gating(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+def _gating(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     from ggln.plots import GatingDisplay
-    from ggln.plots.display import show_dates
-    from ggln.tables.columns import Date
 
-    names, owners = model.schema_.features(), model.schema_.owners()
-    if len(names) < 2:
-        raise ValueError("regions of gates need two features, and the model has one")
-    chosen = [names.index(name) if name in names else owners.index(name) for name in asked.columns]
-    kinds = ["number", "date", "boolean", "category"]  # what makes the clearest picture, by default
-    ordered = sorted(model.schema_.columns, key=lambda column: kinds.index(column.kind))
-    others = [owners.index(column.name) for column in ordered] + list(range(len(names)))
-    first, second = list(dict.fromkeys(chosen + others))[:2]
-    at = _typical_row(encoded.X)
-    display = GatingDisplay.from_estimator(model.regressor_, encoded.X, features=(first, second), at=at)
-    display.ax_.set(xlabel=names[first], ylabel=names[second])
-    dates = [column.name for column in model.schema_.columns if isinstance(column, Date)]
-    for axis, place in ((display.ax_.xaxis, first), (display.ax_.yaxis, second)):
-        if names[place] in dates:
-            show_dates(axis)
-    return display
+    first, second = asked.columns
+    return GatingDisplay.from_estimator(model, shown.frame, features=(first, second))
 
 
-def _effects(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+def _effects(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+    from ggln.plots import EffectsDisplay
+    from ggln.plots.display import take
+
+    options.check_comparable(model, len(shown))
+    others = shown.frame if model.typical_ is None else None
+    first = take(shown.frame, slice(0, 1))
+    return EffectsDisplay.from_estimator(model, first, others, output=asked.output)
+
+
+def _importance(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     from ggln.plots import EffectsDisplay
 
-    options.check_comparable(model, len(encoded.rows))
-    found = model.effects_of_features(encoded.X)
-    cells = [encoded.rows[0][asked.header.index(name)] for name in found.names]
-    found = found._replace(
-        names=[f"{name} = {cell or '?'}" for name, cell in zip(found.names, cells, strict=True)]
-    )
-    return EffectsDisplay.from_predictions(found, output=asked.output)
+    if len(shown) < 2:
+        raise ValueError("importance is taken over several rows, got 1: the picture of one row is effects")
+    return EffectsDisplay.from_estimator(model, shown.frame, output=asked.output)
 
 
-def _importance(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
-    from ggln.plots import EffectsDisplay
-
-    options.check_comparable(model, len(encoded.rows))
-    return EffectsDisplay.from_predictions(model.importance_of_features(encoded.X), output=asked.output)
-
-
-def _contributions(model: "TableRegressor", encoded: "Encoded", asked: Request) -> Any:
+def _contributions(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     from ggln.plots import ContributionsDisplay
 
-    return ContributionsDisplay.from_predictions(model.explain_features(encoded.X), output=asked.output)
+    return ContributionsDisplay.from_estimator(model, shown.frame, output=asked.output)
 
 
-def _prequential(model: "TableRegressor", encoded: "Encoded", *_: Any) -> Any:
+def _prequential(model: "TableRegressor", shown: "Rows", _: Request) -> Any:
     from ggln.plots import PrequentialDisplay
 
-    return PrequentialDisplay.from_estimator(model.regressor_, encoded.X, _targets(encoded))
+    return PrequentialDisplay.from_estimator(model, shown.frame, _targets(shown))
 
 
 PICTURES = {
-    "calibration": Picture(_calibration("coverage"), 2000, True),
-    "quantiles": Picture(_calibration("quantiles"), 2000, True),
-    "pit": Picture(_calibration("pit"), 2000, True),
-    "intervals": Picture(_intervals, 150, True),
-    "band": Picture(_band, 1000, True),
-    "neurons": Picture(_neurons, 500, True),
-    "gating": Picture(_gating, 500, False),
-    "effects": Picture(_effects, 1, False),
-    "contributions": Picture(_contributions, 1, False),
-    "importance": Picture(_importance, 50, False),
-    "prequential": Picture(_prequential, 5000, True),
+    "calibration": Picture(_calibration("coverage"), 2000),
+    "quantiles": Picture(_calibration("quantiles"), 2000),
+    "pit": Picture(_calibration("pit"), 2000),
+    "intervals": Picture(_intervals, 150),
+    "band": Picture(_band, 1000, features=1),
+    "neurons": Picture(_neurons, 500, features=1),
+    "gating": Picture(_gating, 500, targets=False, features=2, joint=True),
+    "effects": Picture(_effects, 1, targets=False, single=True),
+    "contributions": Picture(_contributions, 1, targets=False, single=True),
+    "importance": Picture(_importance, 50, targets=False),
+    "prequential": Picture(_prequential, 5000, joint=True),
 }

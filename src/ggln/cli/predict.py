@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.show import counted
 
-app = typer.Typer()
+app = App()
 MOST_REMARKS = 3
 """Columns that are named for rows beyond what was learnt."""
 
@@ -72,12 +73,14 @@ def predict(
             for bad in rows:
                 if on_error == "stop":
                     raise unreadable(opened.name, bad)
-                watch.say(f"{bad}: left out")
+                watch.left_out(bad)
 
         model_itself = stored.restore()
         count, beyond = predict_table(model_itself, opened, output, output_format, levels, report, n_jobs)
     for name, rows in beyond.most_common(MOST_REMARKS):
         known = f"what was learnt of {name!r} ({stored.schema.range_of(name)})"
         watch.say(f"{counted(rows, 'row')} beyond {known}: intervals do not widen there")
+    if watch.unreadable:
+        watch.say(f"Left out {counted(watch.unreadable, 'row')} that cannot be read")
     if output is not None:
         watch.say(f"Wrote {counted(count, 'prediction')} to {output}")

@@ -16,7 +16,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from ggln.tables.watch import Advance
+from ggln.tables.read import Bad
+from ggln.tables.watch import Advance, left_out
 
 LOSS_EVERY = 1.0
 """Seconds between two looks at the loss: each costs a little time."""
@@ -38,10 +39,18 @@ class Terminal:
         self.console = console or Console(stderr=True)
         self.shown = self.console.is_terminal
         self.looked = 0.0
+        self.unreadable = 0  # rows that were left out
 
     def say(self, remark: str) -> None:
         """Print a line."""
         self.console.print(remark, highlight=False, soft_wrap=True, markup=False)
+
+    def left_out(self, bad: Bad) -> None:
+        """Speak of a row that is left out, or only count it."""
+        self.unreadable += 1
+        remark = left_out(bad, self.unreadable)
+        if remark:
+            self.say(remark)
 
     @contextmanager
     def stage(self, what: str, total: int | None, unit: str = "rows") -> Iterator[Advance]:

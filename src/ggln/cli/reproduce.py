@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ggln.cli.app import App
 from ggln.cli.datasets import DataDir
 from ggln.cli.options import check_folder
 from ggln.cli.show import keep, new_console, print_table
 
-app = typer.Typer(no_args_is_help=True, help="Reproduce the paper's tables and figures, one command each.")
+app = App(no_args_is_help=True, help="Reproduce the paper's tables and figures, one command each.")
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for results and picture.")]
 Store = Annotated[

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ggln.cli import options
+from ggln.cli.app import App
 from ggln.cli.predict import Quantiles
 from ggln.cli.show import counted
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ggln.tables import read
     from ggln.tables.stream import Stream
 
-app = typer.Typer()
+app = App()
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STANDARD_OUTPUT = 1
 LONGEST_WAIT = 1e6
@@ -84,10 +85,15 @@ class Waiting:
 
 @app.command()
 def stream(
+    file: Annotated[str | None, typer.Argument(hidden=True)] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", "-t", help="The column to predict. May be given several times.", show_default=False
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The column to predict. May be given several times.",
+            show_default=False,
         ),
     ] = None,
     model: Annotated[
@@ -126,6 +132,8 @@ def stream(
 
     Example: ggln stream --target y < rows.csv | cut -d, -f3-
     """
+    if file not in (None, "-"):
+        raise ValueError(f"ggln stream reads rows as they come from standard input: say < {file} instead")
     options.check_jobs(n_jobs)
     levels = options.levels(quantiles)
     if model is not None:
@@ -144,7 +152,7 @@ def stream(
 
     waiting = Waiting(save_every)
     with waiting.signals():
-        table = open_unless_stopped(form, waiting)
+        table = open_unless_stopped(form, waiting, model)
         if stored:
             stored.schema.bind(table, targets=True)
         else:  # an error of the command, whatever the rows are like
@@ -162,11 +170,13 @@ def stream(
         def report(bad: read.Bad) -> None:
             if on_error == "stop":
                 raise unreadable("standard input", bad)
-            watch.say(f"{bad}: left out")
+            watch.left_out(bad)
 
         first = first_rows(table, report)
         if not first.rows:
-            raise ValueError(f"{table.name} has no rows") if not waiting.stopped else typer.Exit
+            if waiting.stopped:
+                raise stopped(model)
+            raise ValueError(f"{table.name} has no rows")
         known = (
             stored.restore()
             if stored
@@ -183,14 +193,34 @@ def stream(
                     waiting.keep()
             finally:
                 keep(running, model)
-                place = f"; the model is in {model}" if model is not None else ""
-                learnt = f"learnt {running.learnt:,}{place}"
-                watch.say(f"Predicted {counted(running.predicted, 'row')} and {learnt}")
+                watch.say(summary(running, watch.unreadable, model, waiting.stopped))
         if table.count and not running.predicted and not waiting.stopped:
             raise ValueError("none of the rows could be read: is a column a --category, or one to --drop?")
 
 
-def open_unless_stopped(form: "read.Format | None", waiting: Waiting) -> "read.Table":
+def summary(running: "Stream", unreadable: int, model: Path | None, stopped: bool) -> str:
+    """Return what was done with the rows, and where the model is."""
+    begin = "Interrupted: predicted" if stopped else "Predicted"
+    skipped = f", left out {unreadable:,} that cannot be read" if unreadable else ""
+    place = ""
+    if model is not None:
+        place = f"; the model is in {model}" if model.exists() else "; there is no model yet"
+    elif stopped:
+        place = "; nothing was saved, since --model names no file"
+    rows = counted(running.predicted, "row")
+    return f"{begin} {rows} and learnt {running.learnt:,}{skipped}{place}"
+
+
+def stopped(model: Path | None) -> typer.Exit:
+    """Say that a signal came before the first row, and return what ends the command."""
+    from ggln.cli.progress import Terminal
+
+    place = f"; {model} is as it was" if model is not None and model.exists() else ""
+    Terminal().say(f"Interrupted before the first row{place}")
+    return typer.Exit()
+
+
+def open_unless_stopped(form: "read.Format | None", waiting: Waiting, model: Path | None) -> "read.Table":
     """Open standard input; it is no error if a signal comes before the first line."""
     from ggln.tables.read import open_table
 
@@ -198,7 +228,7 @@ def open_unless_stopped(form: "read.Format | None", waiting: Waiting) -> "read.T
         return open_table("-", form, waiting)
     except ValueError:
         if waiting.stopped:
-            raise typer.Exit from None
+            raise stopped(model) from None
         raise
 
 

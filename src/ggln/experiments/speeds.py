@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ggln.estimators import GGLNRegressor
 from ggln.experiments.record import Results, machine
 from ggln.tables.columns import Column, Number
+from ggln.tables.lines import Source
 from ggln.tables.model import TableRegressor
-from ggln.tables.read import Source, separated
+from ggln.tables.read import separated
 from ggln.tables.schema import Schema
 from ggln.tables.stream import LONGEST, Stream
 from ggln.tables.write import Separated, prediction_names

@@ -4,9 +4,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREEN, ORANGE
+from ggln.plots.style import BLUE, GREEN, ORANGE, styled
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw a mark for each digit and detector."""
     figure = Figure(figsize=(6.0, 3.0), layout="constrained")

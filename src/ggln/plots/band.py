@@ -11,17 +11,15 @@ from ggln.plots.display import (
     Display,
     FloatArray,
     Samples,
-    column,
     legend_above,
-    name_of,
     one_output,
     one_target,
-    place_of,
     predictive,
-    span,
-    vary,
+    show_dates,
+    target_name,
 )
 from ggln.plots.style import BLUE, GREY, styled
+from ggln.plots.view import look
 
 
 class BandDisplay(Display):
@@ -132,7 +130,8 @@ class BandDisplay(Display):
         Parameters
         ----------
         estimator : fitted, with ``predict_dist(X)`` or ``predict(X, return_std=True)``, or a pipeline of such
-        X : array-like of shape (n, features)
+            With a `TableRegressor`, features are columns, of any kind.
+        X : array-like of shape (n, features), or a table
             Rows that give the feature's range.
         y : array-like of shape (n,) or (n, outputs), optional
             Targets, drawn beneath. Their rows differ in the other features as well.
@@ -143,24 +142,28 @@ class BandDisplay(Display):
         grid_resolution : int
             How many points to predict.
         at : row of features, optional
-            Where the other features are held; at their medians by default.
+            Where the other features are held; at their medians by default. Of a table, a mapping of columns
+            to values; by default the row of X that is nearest to the medians.
         output : int
             Which output, of several.
         ax : matplotlib axes, optional
         """
-        place = place_of(X, feature)
+        view = look(estimator, X, at)
+        path = view.along(feature, grid_resolution)
         if y is not None:
-            check_consistent_length(X, y)
-        x = span(column(X, place), grid_resolution)
-        distribution = one_output(predictive(estimator, vary(X, {place: x}, at)), output)
-        return cls.from_predictions(
-            x,
-            distribution,
+            check_consistent_length(path.samples, y)
+        display = cls.from_predictions(
+            path.x,
+            one_output(predictive(view.model, path.rows), output),
             levels=levels,
-            samples=None if y is None else (column(X, place), one_target(y, output)),
-            x_name=name_of(X, place),
+            samples=None if y is None else (path.samples, one_target(y, output)),
+            x_name=path.name,
+            y_name=target_name(estimator, y, output),
             ax=ax,
         )
+        if path.date:
+            show_dates(display.ax_.xaxis)
+        return display
 
     @classmethod
     def from_predictions(

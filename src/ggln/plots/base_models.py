@@ -35,8 +35,8 @@ def draw(results: dict[str, Any]) -> Figure:
         axes.set_title(name)
     for axes in panels[len(sets) :]:
         axes.remove()
-    figure.supxlabel("rows learnt")
-    figure.supylabel("RMSE so far")
+    figure.supxlabel("rows learnt", fontsize="medium")
+    figure.supylabel("RMSE so far", fontsize="medium")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(LINES), fontsize="small")
     return figure

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import binom
 
-from ggln.plots.display import Display, FloatArray, legend_above, predictive
+from ggln.plots.display import Display, FloatArray, legend_above, one_output, one_target, predictive
 from ggln.plots.style import BLUE, GREY, ORANGE, styled
 
 Kind = Literal["coverage", "quantiles", "pit"]
@@ -72,6 +72,8 @@ class CalibrationDisplay(Display):
                     color=ORANGE,
                     marker="o",
                     linestyle="",
+                    clip_on=False,  # at 100 % it lies on the edge
+                    zorder=5,
                     label=f"90 % intervals hold {100 * at:.0f} %",
                 )
             ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
@@ -87,11 +89,12 @@ class CalibrationDisplay(Display):
         y: Any,
         *,
         kind: Kind = "coverage",
+        output: int | None = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
         """Draw how well a fitted estimator is calibrated on rows that it has not learnt."""
-        return cls.from_predictions(y, predictive(estimator, X), kind=kind, name=name, ax=ax)
+        return cls.from_predictions(y, predictive(estimator, X), kind=kind, output=output, name=name, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -100,10 +103,13 @@ class CalibrationDisplay(Display):
         distribution: Any,
         *,
         kind: Kind = "coverage",
+        output: int | None = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw how well a predicted distribution is calibrated; several outputs are taken together."""
+        """Draw how well a predicted distribution is calibrated: of one output, or of all taken together."""
+        if output is not None:
+            distribution, y = one_output(distribution, output), one_target(y, output)
         pit = np.asarray(distribution.cdf(np.asarray(y, np.float64)))
         return cls(pit=pit.ravel(), name=name).plot(ax, kind=kind)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREEN, GREY, ORANGE
+from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, styled
 
 STYLES = {
     "GLNClassifier": (BLUE, "o"),
@@ -13,6 +13,7 @@ STYLES = {
 }
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw each model's error rate and log-loss, a line for each table."""
     names = list(results["sets"])
@@ -25,7 +26,7 @@ def draw(results: dict[str, Any]) -> Figure:
         spread = [score["accuracy_error"] for score in found]
         left.errorbar(errors, heights, xerr=spread, fmt=marker, color=color, label=model, linewidth=1.0)
         right.plot([score["log_loss"] for score in found], heights, marker, color=color)
-    left.set_yticks(range(len(names)), names)
+    left.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
     left.set_ylim(len(names) - 0.5, -0.5)
     left.set_xlabel("errors, %, with standard error (less is better)")
     right.set_xlabel("log-loss, nats (less is better)")

@@ -1,12 +1,15 @@
 """What base inputs and features add to a prediction."""
 
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, check_place, legend_above, take, unwrap
+from ggln.plots.display import Display, FloatArray, check_place, count_rows, legend_above, take, unwrap
 from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, SKY, styled
+from ggln.tables.cells import text
 
 Quantity = Literal["mean", "precision"]
 REST = "all others"
@@ -157,11 +160,15 @@ class EffectsDisplay(Display):
     ) -> Self:
         """Draw the effects of a single row's features, or their importance over several rows.
 
-        background : rows whose values the features are moved to; for a single row they have to be given.
+        background : rows whose values the features are moved to; a `TableRegressor` that was fitted knows
+        some by itself, else they have to be given for a single row.
         """
         model, rows = unwrap(estimator, X, "effects")
         typical = None if background is None else unwrap(estimator, background)[1]
-        found = model.effects(rows, typical) if len(rows) == 1 else model.importance(rows, typical)
+        single = count_rows(rows) == 1
+        found = model.effects(rows, typical) if single else model.importance(rows, typical)
+        if single:
+            found = found._replace(names=_with_values(found.names, rows))
         return cls.from_predictions(found, output=output, max_display=max_display, ax=ax)
 
     @classmethod
@@ -185,6 +192,20 @@ class EffectsDisplay(Display):
         )
         display = cls(names=effects.names, values=values, gates=gates, label=label)
         return display.plot(ax, max_display=max_display)
+
+
+def _with_values(names: list[str], row: Any) -> list[str]:
+    """Return names of features with their values in a single row, where it has names."""
+    known = (
+        row if isinstance(row, Mapping) else {str(name): row[name] for name in getattr(row, "columns", ())}
+    )
+    return [f"{name} = {_shown(next(iter(known[name])))}" if name in known else name for name in names]
+
+
+def _shown(value: Any) -> str:
+    cell = text(value)
+    number = cell and isinstance(value, Real) and not isinstance(value, bool)
+    return f"{value:.4g}" if number else cell or "?"
 
 
 def _pick(values: FloatArray, row: int, output: int) -> FloatArray:

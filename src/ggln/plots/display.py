@@ -1,7 +1,7 @@
 """What all displays share: where they draw, how they ask an estimator, how they read a table."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ggln.distributions import GaussianMixture
+from ggln.tables.model import TableRegressor
 
 FloatArray = NDArray[np.float64]
 Samples = tuple[FloatArray, FloatArray]
@@ -59,6 +60,12 @@ def show_dates(axis: Axis) -> None:
 def last_step(estimator: Any) -> Any:
     """Return the last step of a pipeline, or the estimator itself."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def networks_of(estimator: Any) -> Any:
+    """Return the regressor that tells an estimator's layers, fitted or not; of a table, that of its networks."""
+    model = last_step(estimator)
+    return model.new_networks() if isinstance(model, TableRegressor) else model
 
 
 def unwrap(estimator: Any, X: Any, needs: str | None = None) -> tuple[Any, Any]:
@@ -109,8 +116,26 @@ def one_target(y: Any, output: int) -> FloatArray:
     return chosen
 
 
+def count_rows(X: Any) -> int:
+    """Return how many rows an array, a data frame or a mapping of columns has."""
+    return len(next(iter(X.values()), ())) if isinstance(X, Mapping) else len(X)
+
+
+def target_name(estimator: Any, y: Any, output: int) -> str:
+    """Return what an output is called: by a table's model, or by the targets; y if they do not say."""
+    names = getattr(last_step(estimator), "targets", None) or [
+        str(name) for name in getattr(y, "columns", [])
+    ]
+    if output < len(names):
+        return str(names[output])
+    own = getattr(y, "name", None)
+    return own if isinstance(own, str) and own else "y"
+
+
 def take(X: Any, rows: slice) -> Any:
     """Return some rows by their places, whatever the index of a data frame says."""
+    if isinstance(X, Mapping):
+        return {name: values[rows] for name, values in X.items()}
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 

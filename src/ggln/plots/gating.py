@@ -9,21 +9,13 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ggln.plots.display import (
-    Display,
-    FloatArray,
-    check_place,
-    column,
-    name_of,
-    place_of,
-    span,
-    take,
-    unwrap,
-    vary,
-)
+from ggln.plots.display import Display, FloatArray, check_place, column, span, take, vary
 from ggln.plots.style import styled
+from ggln.plots.view import look
 
 SHOWN = 3  # neurons of the experiment
+LINE = 1.5
+"""Width of boundaries: as wide as the cells of the grid, whose edges are steps."""
 SMALLEST = 0.01
 """Regions below this share of the picture get no label."""
 
@@ -91,6 +83,8 @@ class GatingDisplay(Display):
             ax.set_title(f"{len(self.contexts)} neurons: {self.regions} regions")
         self._lines(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(MaxNLocator(6))
         return self
 
     def _lines(self, ax: Axes) -> None:
@@ -98,10 +92,10 @@ class GatingDisplay(Display):
         for (a, b), offset in zip(self.normals, self.offsets, strict=True):
             if abs(b) * np.ptp(self.y) > abs(a) * np.ptp(self.x):
                 ends = np.array([self.x[0], self.x[-1]])
-                ax.plot(ends, (offset - a * ends) / b, color="white", linewidth=0.8)
+                ax.plot(ends, (offset - a * ends) / b, color="white", linewidth=LINE)
             elif a != 0.0:
                 ends = np.array([self.y[0], self.y[-1]])
-                ax.plot((offset - b * ends) / a, ends, color="white", linewidth=0.8)
+                ax.plot((offset - b * ends) / a, ends, color="white", linewidth=LINE)
         ax.set(xlim=(self.x[0], self.x[-1]), ylim=(self.y[0], self.y[-1]))
 
     def _name_regions(self, ax: Axes) -> None:
@@ -128,7 +122,7 @@ class GatingDisplay(Display):
         estimator: Any,
         X: Any,
         *,
-        features: tuple[int | str, int | str] = (0, 1),
+        features: tuple[int | str, int | str] | None = None,
         neuron: int | None = None,
         layer: int = 0,
         network: int = 0,
@@ -140,11 +134,13 @@ class GatingDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted `GGLNRegressor`, or a pipeline that ends with one
+        estimator : fitted `GGLNRegressor` or `TableRegressor`, or a pipeline that ends with one
             In a pipeline, features are those that reach the last step.
-        X : array-like of shape (n, features)
+        X : array-like of shape (n, features), or a table
             Rows that give the features' ranges.
-        features : two ints or strs
+        features : two ints or strs, optional
+            The first two by default. Of a table, columns or their features, such as "city = Rome"; by default
+            two columns of numbers, if there are as many.
         neuron : int, optional
             Of this layer, to be shown with its contexts; all neurons of the layer by default.
         layer, network : int
@@ -154,11 +150,12 @@ class GatingDisplay(Display):
             Where the other features are held; at their medians by default.
         ax : matplotlib axes, optional
         """
-        model, rows = unwrap(estimator, X, "contexts")
-        first, second = (place_of(rows, feature) for feature in features)
+        view = look(estimator, X, at, needs="contexts")
+        model, rows = view.model, view.rows
+        first, second = view.two(features)
         x, y = (span(column(rows, place), grid_resolution) for place in (first, second))
         across, up = np.meshgrid(x, y)
-        grid = vary(rows, {first: across.ravel(), second: up.ravel()}, at)
+        grid = vary(rows, {first: across.ravel(), second: up.ravel()}, view.at)
         check_is_fitted(model)
         sizes = list(model.learner_.settings.layer_sizes)
         check_place("layer", layer, len(sizes))
@@ -169,15 +166,18 @@ class GatingDisplay(Display):
         chosen = range(start, start + sizes[layer]) if neuron is None else [start + neuron]
         contexts = model.contexts(grid)[:, network, list(chosen)].T.reshape(-1, y.size, x.size)
         normals, offsets = _boundaries(model, grid, (first, second), (network, layer, neuron))
-        return cls(
+        display = cls(
             x=x,
             y=y,
             contexts=contexts,
             context_dim=model.learner_.settings.context_dim,
             normals=normals,
             offsets=offsets,
-            names=(name_of(rows, first), name_of(rows, second)),
+            names=(view.name(first), view.name(second)),
         ).plot(ax)
+        view.show_dates(display.ax_.xaxis, first)
+        view.show_dates(display.ax_.yaxis, second)
+        return display
 
     @classmethod
     def from_predictions(

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ggln.plots.display import Display, FloatArray, one_output, one_target, predictive
+from ggln.plots.display import Display, FloatArray, one_output, one_target, predictive, target_name
 from ggln.plots.style import BLUE, ORANGE, styled
 
 
@@ -18,17 +18,32 @@ class IntervalsDisplay(Display):
     y, mean, lower, upper : (n,)
     level : float
         Of the intervals.
+    y_name : str
+        What is predicted.
     """
 
     def __init__(
-        self, *, y: FloatArray, mean: FloatArray, lower: FloatArray, upper: FloatArray, level: float
+        self,
+        *,
+        y: FloatArray,
+        mean: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        level: float,
+        y_name: str = "y",
     ) -> None:
         self.y, self.mean, self.lower, self.upper, self.level = y, mean, lower, upper, level
+        self.y_name = y_name
 
     @property
     def coverage(self) -> float:
         """Share of the true values inside their intervals."""
         return float(np.mean((self.lower <= self.y) & (self.y <= self.upper)))
+
+    @property
+    def title(self) -> str:
+        """How many true values lie inside."""
+        return f"{100 * self.coverage:.0f} % inside {100 * self.level:g} % intervals"
 
     @styled
     def plot(self, ax: Axes | None = None) -> Self:
@@ -43,8 +58,8 @@ class IntervalsDisplay(Display):
         ax.scatter(rank[~inside], y[~inside], s=18, marker="x", color=ORANGE, label="true value, outside")
         ax.set(
             xlabel="rows, in the order of their predicted means",
-            ylabel="target",
-            title=f"{100 * self.coverage:.0f} % of the true values lie inside their {level} intervals",
+            ylabel=self.y_name,
+            title=self.title,
         )
         ax.legend(loc="upper left")
         return self
@@ -54,22 +69,33 @@ class IntervalsDisplay(Display):
         cls, estimator: Any, X: Any, y: Any, *, level: float = 0.9, output: int = 0, ax: Axes | None = None
     ) -> Self:
         """Draw what a fitted estimator predicts of rows X, beside their targets y."""
-        return cls.from_predictions(y, predictive(estimator, X), level=level, output=output, ax=ax)
+        distribution, name = predictive(estimator, X), target_name(estimator, y, output)
+        return cls.from_predictions(y, distribution, level=level, output=output, y_name=name, ax=ax)
 
     @classmethod
     def from_predictions(
-        cls, y: Any, distribution: Any, *, level: float = 0.9, output: int = 0, ax: Axes | None = None
+        cls,
+        y: Any,
+        distribution: Any,
+        *,
+        level: float = 0.9,
+        output: int = 0,
+        y_name: str = "y",
+        ax: Axes | None = None,
     ) -> Self:
         """Draw a predicted distribution, one row for each of the targets y."""
         single, targets = one_output(distribution, output), one_target(y, output)
         lower, upper = single.interval(level)
-        return cls(y=targets, mean=single.mean, lower=lower, upper=upper, level=level).plot(ax)
+        display = cls(y=targets, mean=single.mean, lower=lower, upper=upper, level=level, y_name=y_name)
+        return display.plot(ax)
 
 
 @styled
 def draw(results: dict[str, Any]) -> Figure:
-    """Draw the 90 % intervals of `ggln demo`."""
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    arrays = {name: np.asarray(results[name]) for name in ("y", "mean", "lower", "upper")}
-    IntervalsDisplay(**arrays, level=0.9).plot(figure.subplots())
+    """Draw the 90 % intervals of `ggln demo`, a panel for each table."""
+    figure = Figure(figsize=(8, 3.6 * len(results)), layout="constrained")
+    for axes, (name, found) in zip(figure.subplots(len(results)), results.items(), strict=True):
+        arrays: Any = {part: np.asarray(found[part]) for part in ("y", "mean", "lower", "upper")}
+        display = IntervalsDisplay(**arrays, level=0.9, y_name=found["target"]).plot(axes)
+        axes.set_title(f"{name}: {display.title}")
     return figure

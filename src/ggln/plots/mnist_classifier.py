@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREY, ORANGE
+from ggln.plots.style import BLUE, GREY, ORANGE, styled
 
 
+@styled
 def draw(results: dict[str, Any]) -> Figure:
     """Draw every variant's accuracy, and which digits the chosen one takes for which."""
     variants, chosen = results["variants"], results["chosen"]

@@ -11,19 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ggln.estimators import NeuronLayer
 from ggln.plots.band import BandDisplay
-from ggln.plots.display import (
-    FloatArray,
-    Samples,
-    check_place,
-    column,
-    name_of,
-    one_target,
-    place_of,
-    span,
-    unwrap,
-    vary,
-)
+from ggln.plots.display import FloatArray, Samples, check_place, one_target, show_dates, target_name
 from ggln.plots.style import BLUE, GREY, styled
+from ggln.plots.view import look
 
 NORMAL_95 = 1.6449  # the band of a Gaussian that holds nine in ten
 
@@ -120,7 +110,6 @@ class NeuronsDisplay:
         layers: Sequence[int] | None = None,
         grid_resolution: int = 200,
         at: Any = None,
-        grid: FloatArray | None = None,
         output: int = 0,
         ax: Sequence[Axes] | None = None,
     ) -> Self:
@@ -128,47 +117,53 @@ class NeuronsDisplay:
 
         Parameters
         ----------
-        estimator : fitted `GGLNRegressor`, or a pipeline that ends with one
-        X : array-like of shape (n, features)
+        estimator : fitted `GGLNRegressor` or `TableRegressor`, or a pipeline that ends with one
+        X : array-like of shape (n, features), or a table
             Rows that give the feature's range.
         y : array-like of shape (n,) or (n, outputs), optional
             Targets, drawn beneath; the neuron of each layer that predicts them best is drawn with its band.
         feature : int or str
+            Of a table, a column of numbers or dates.
         layers : sequence of int, optional
             Layers to show, the first being 0; by default the first, the middle and the last one.
         grid_resolution, at, output :
             As for `BandDisplay`.
-        grid : array of shape (points, features), optional
-            The rows to draw instead, where other features move with this one.
         ax : sequence of matplotlib axes, one for each layer, optional
         """
-        model, rows = unwrap(estimator, X, "neurons")
+        view = look(estimator, X, at, needs="neurons")
+        model = view.model
         check_is_fitted(model)
-        place = place_of(rows, feature)
-        path = vary(rows, {place: span(column(rows, place), grid_resolution)}, at) if grid is None else grid
+        path = view.along(feature, grid_resolution)
+        if path.x.dtype.kind == "U":
+            raise ValueError(
+                f"{path.name!r} has no order to draw neurons along: name a column of numbers or dates"
+            )
         count = len(model.learner_.settings.layer_sizes)
         shown = sorted({0, count // 2, count - 1}) if layers is None else layers
         for layer in shown:
             check_place("layers", layer, count)
-        found = _single(model.neurons(path), output)
+        found = _single(model.neurons(path.rows), output)
         best, scores, samples = None, None, None
         if y is not None:
             targets = one_target(y, output)
-            samples = column(rows, place), targets
-            tested = _single(model.neurons(rows), output)
+            samples = path.samples, targets
+            tested = _single(model.neurons(view.rows), output)
             losses = [tested[i].nll(targets) for i in shown]
             best, scores = [int(loss.argmin()) for loss in losses], [float(loss.min()) for loss in losses]
         display = cls(
-            x=column(path, place),
+            x=path.x,
             means=[found[i].mean for i in shown],
             stds=[np.sqrt(found[i].variance) for i in shown],
             titles=[f"layer {i + 1} of {count}" for i in shown],
             best=best,
             scores=scores,
             samples=samples,
-            x_name=name_of(rows, place),
-        )
-        return display.plot(ax)
+            x_name=path.name,
+            y_name=target_name(estimator, y, output),
+        ).plot(ax)
+        for axes in display.axes_ if path.date else ():
+            show_dates(axes.xaxis)
+        return display
 
     @classmethod
     def from_predictions(

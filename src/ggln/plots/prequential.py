@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from sklearn.utils.validation import check_consistent_length
 
-from ggln.plots.display import Display, FloatArray, legend_above, take, unwrap
+from ggln.plots.display import Display, FloatArray, count_rows, legend_above, take, unwrap
 from ggln.plots.style import BLUE, ORANGE, styled
 
 Loss = Literal["nll", "squared_error", "absolute_error", "crps"]
@@ -40,7 +40,7 @@ def losses_of(y: Any, distribution: Any, loss: Loss) -> FloatArray:
 def learn_in_chunks(estimator: Any, X: Any, y: Any) -> Iterator[tuple[FloatArray, Any]]:
     """Let a copy of the estimator learn a stream; yield targets and what was predicted before, by and by."""
     model, rows = unwrap(estimator, X, "prequential")
-    check_consistent_length(rows, y)
+    check_consistent_length(range(count_rows(rows)), y)
     learner, targets = copy.deepcopy(model), np.asarray(y, np.float64)
     for start in range(0, len(targets), CHUNK):
         part = slice(start, start + CHUNK)

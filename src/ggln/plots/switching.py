@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from ggln.plots.display import Display, FloatArray, last_step
+from ggln.plots.display import Display, FloatArray, networks_of
 from ggln.plots.prequential import learn_in_chunks
 from ggln.plots.style import in_order, styled
 
@@ -46,7 +46,7 @@ class SwitchingDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Self:
         """Draw how the shares move while a copy of the estimator, fitted or not, learns a stream."""
-        found, model = [], last_step(estimator)
+        found, networks = [], networks_of(estimator)
         for _, distribution in learn_in_chunks(estimator, X, y):
             if distribution.weights.ndim == 1:
                 raise ValueError(
@@ -54,8 +54,8 @@ class SwitchingDisplay(Display):
                     "has calibrated them (folds > 0); give one that has not been fitted, or folds=0"
                 )
             found.append(distribution.weights)
-        weights, neurons = np.concatenate(found), model.n_estimators * sum(model.layer_sizes)
-        return cls._from_weights(weights[:, :neurons], weights[:, neurons:], model.layer_sizes).plot(ax)
+        weights, neurons = np.concatenate(found), networks.n_estimators * sum(networks.layer_sizes)
+        return cls._from_weights(weights[:, :neurons], weights[:, neurons:], networks.layer_sizes).plot(ax)
 
     @classmethod
     def from_predictions(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.constants import MAX_MAGNITUDE
-from ggln.tables import cells
+from ggln.tables import cells, styles
 
 FloatArray = NDArray[np.float64]
 Reasons = dict[int, str]
@@ -34,7 +34,9 @@ class Number:
     """Numbers as they are. A missing one becomes `fill`, and if `indicator`, a second feature says so.
 
     carry: `fill` follows the column: a missing value becomes the last one that was there. range: the least
-    and the greatest value of the rows that were fitted, if they are known.
+    and the greatest value of the rows that were fitted, if they are known. style: how values are written,
+    by its name in `styles`; numbers find it out by themselves at the first one that tells. guessed: that it
+    is a column of numbers was not seen, for want of a value in the first row of a stream.
     """
 
     name: str
@@ -42,14 +44,30 @@ class Number:
     indicator: bool = False
     carry: bool = False
     range: tuple[float, float] | None = None
+    style: str = ""
+    guessed: bool = False
 
     kind: ClassVar[str] = "number"
-    what: ClassVar[str] = "a number"
+    ways: ClassVar[dict[str, styles.Parse]] = styles.NUMBERS
+    tells: ClassVar[bool] = True  # whether a cell may tell how the others are written
 
-    @staticmethod
-    def parse(text: str) -> float:
-        """Return the value of a cell, or raise ValueError."""
-        return cells.number(text)
+    def mistake(self, text: str) -> str:
+        """Return why a cell cannot be read."""
+        told = styles.sign(text)
+        if told is None and self.guessed:
+            return (
+                f"{self.name!r} is {text!r}, but the first row had no value there, so it was taken for a "
+                f"column of numbers: begin again with --category {self.name}, or with a row that has one"
+            )
+        if told is None:
+            return f"{self.name!r} is {text!r}, which is not a number"
+        if told == "either":
+            return f"{self.name!r} is {text!r}, which {styles.either(text)}"
+        known = {"": "no", styles.POINT: "no", styles.COMMA: "decimal", styles.THOUSANDS: "thousands'"}
+        return (
+            f"{self.name!r} is {text!r}, but the column's numbers before it have {known[self.style]} commas: "
+            "write all of them in one way"
+        )
 
     def copy(self) -> Self:
         """Return a column that may go on on its own."""
@@ -88,8 +106,22 @@ class Number:
 
     def values(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
         """Return the cells' numbers [n], which of them were missing [n], and which cannot be read."""
+        if self.tells and not self.style:
+            # row by row, not piece by piece: cells before the first that tells are read without it
+            place = next((i for i, text in enumerate(column) if styles.telling(text)), None)
+            if place is not None:
+                before = self._values(column[:place])
+                self.style = styles.telling(column[place])
+                after = self._values(column[place:])
+                bad = before[2] | {place + i: reason for i, reason in after[2].items()}
+                values, missing = (np.concatenate(parts) for parts in zip(before[:2], after[:2], strict=True))
+                return values, missing, bad
+        return self._values(column)
+
+    def _values(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
+        """As `values`, all cells in the style that is known."""
         try:
-            values = np.fromiter(map(self.parse, column), np.float64, len(column))
+            values = np.fromiter(map(self.ways[self.style], column), np.float64, len(column))
         except (ValueError, OverflowError):
             pass
         else:
@@ -110,9 +142,9 @@ class Number:
                 values[i], missing[i] = self.fill, 1.0
                 continue
             try:
-                value = self.parse(text)
+                value = self.ways[self.style](text)
             except (ValueError, OverflowError):
-                bad[i] = f"{self.name!r} is {text!r}, which is not {self.what}"
+                bad[i] = self.mistake(text)
                 continue
             if not abs(value) <= MAX_MAGNITUDE:
                 bad[i] = f"{self.name!r} is {text!r}, which is too large"
@@ -127,12 +159,12 @@ class Boolean(Number):
     """True is 1, false 0."""
 
     kind: ClassVar[str] = "boolean"
-    what: ClassVar[str] = "true or false"
+    ways: ClassVar[dict[str, styles.Parse]] = {"": cells.boolean}
+    tells: ClassVar[bool] = False
 
-    @staticmethod
-    def parse(text: str) -> float:
-        """Return the value of a cell, or raise ValueError."""
-        return cells.boolean(text)
+    def mistake(self, text: str) -> str:
+        """Return why a cell cannot be read."""
+        return f"{self.name!r} is {text!r}, which is not true or false"
 
 
 @dataclass
@@ -142,12 +174,12 @@ class Date(Number):
     clock: bool = False
 
     kind: ClassVar[str] = "date"
-    what: ClassVar[str] = "a date such as 2024-01-31 or 2024-01-31T12:00:00"
+    ways: ClassVar[dict[str, styles.Parse]] = styles.DATES
+    tells: ClassVar[bool] = False
 
-    @staticmethod
-    def parse(text: str) -> float:
-        """Return the value of a cell, or raise ValueError."""
-        return cells.days(text)
+    def mistake(self, text: str) -> str:
+        """Return why a cell cannot be read."""
+        return f"{self.name!r} is {text!r}, which is not a date such as {styles.example(self.style)}"
 
     @staticmethod
     def shown(value: float) -> str:

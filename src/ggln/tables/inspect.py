@@ -1,7 +1,8 @@
-"""Some rows of a table, to look at closely, and rows along one of its columns."""
+"""Some rows of a table, to look at closely, a typical one, and rows along one of its columns."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ggln.tables.columns import Boolean, Category, Date
 from ggln.tables.read import Table
-from ggln.tables.schema import Encoded, Schema
+from ggln.tables.schema import Schema
 
 FloatArray = NDArray[np.float64]
 WORDS = ["no", "yes"]
@@ -52,8 +53,27 @@ def along(schema: Schema, name: str, X: FloatArray, at: FloatArray, points: int 
     return Along(name, x, rows, samples, isinstance(column, Date))
 
 
-def first_rows(schema: Schema, table: Table, count: int, targets: bool) -> Encoded:
-    """Return up to `count` of the first rows, as numbers; with `targets`, only rows that have them."""
+def typical_row(X: FloatArray) -> FloatArray:
+    """Return the row [d] of X [n, d] nearest to the medians: these would be of no category at all."""
+    distances = (X - np.median(X, axis=0)) / np.maximum(X.std(axis=0), 1e-300)
+    row: FloatArray = X[np.argmin((distances**2).sum(axis=1))]
+    return row
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table as they stand there, and their targets."""
+
+    frame: dict[str, list[str]]  # the cells of each column
+    Y: FloatArray  # [n, targets]
+    numbers: list[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+def first_rows(schema: Schema, table: Table, count: int, targets: bool) -> Rows:
+    """Return up to `count` of the first rows; with `targets`, only rows that have them."""
     with table:
         encoded = schema.bind(table, targets)(table.chunk(count, wait=True))
     if encoded.bad:
@@ -63,5 +83,5 @@ def first_rows(schema: Schema, table: Table, count: int, targets: bool) -> Encod
     known = np.flatnonzero(~np.isnan(encoded.Y).any(axis=1))
     if not known.size:
         raise ValueError(f"{table.name} has no row with a value of {', '.join(schema.targets)}")
-    numbers, rows = [encoded.numbers[i] for i in known], [encoded.rows[i] for i in known]
-    return Encoded(encoded.X[known], encoded.Y[known], numbers, rows, [])
+    frame = {name: [encoded.rows[i][j] for i in known] for j, name in enumerate(table.columns)}
+    return Rows(frame, encoded.Y[known], [encoded.numbers[i] for i in known])

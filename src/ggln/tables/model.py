@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ggln import persistence
 from ggln.components import Distribution
-from ggln.estimators import GGLNRegressor
+from ggln.estimators import GGLNRegressor, NeuronLayer
 from ggln.explain import Effects, Explanation, Importance
 from ggln.explain.effects import reference_values
+from ggln.explain.gates import ActiveGates, Neighbours
 from ggln.manners import refuse_arguments
-from ggln.tables.online import Worker
-from ggln.tables.read import Chunk, Row, Table, text
-from ggln.tables.schema import Encoded, Schema, infer, infer_stream
+from ggln.tables.frames import columns_of, encode, one_row, target_names, unnamed_rows, unread
+from ggln.tables.schema import Schema, infer, infer_stream
 
 FloatArray = NDArray[np.float64]
 
@@ -52,6 +53,8 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         From columns to features.
     typical_ : (values, features) or None
         Values of each column in the rows that were fitted, for effects to compare with.
+    feature_names_in_, n_features_in_, n_outputs_ :
+        The columns that are predicted from, how many they are, and how many targets.
 
     Examples
     --------
@@ -90,6 +93,21 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         """Names of what is predicted."""
         return self.schema_.targets
 
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns that are predicted from."""
+        return np.array([column.name for column in self.schema_.columns], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns are predicted from."""
+        return len(self.schema_.columns)
+
+    @property
+    def n_outputs_(self) -> int:
+        """Targets per row."""
+        return int(self.regressor_.n_outputs_)
+
     # Learning ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, **refused: Any) -> Self:
@@ -104,13 +122,13 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         """
         refuse_arguments("fit", refused)
         names, rows = columns_of(X)
-        table = _unread(names)
+        table = unread(names)
         schema, remarks = infer(table, rows, [], (), list(self.categories))
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
-        schema.targets = _target_names(y, X)
-        features = _encode(schema, names, rows, targets=False).X
-        regressor = self._new_regressor().fit(features, y)
+        schema.predict_numbers(target_names(y, X))
+        features = encode(schema, names, rows, targets=False).X
+        regressor = self.new_networks().fit(features, y)
         self.regressor_, self.schema_ = regressor, schema
         self.remember(features)
         return self
@@ -122,31 +140,49 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         was no `fit`, the first row decides what the columns are, as in `ggln stream`.
         """
         refuse_arguments("partial_fit", refused)
+        self._stream(X, y, lambda networks, *rows: networks.partial_fit(*rows))
+        return self
+
+    def prequential(self, X: Any, y: ArrayLike | None = None) -> Distribution:
+        """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
+        found: Distribution | None = self._stream(X, y, lambda networks, *rows: networks.prequential(*rows))
+        if found is None:
+            raise ValueError("X has no rows with a target to learn")
+        return found
+
+    def _stream(self, X: Any, y: ArrayLike | None, learn: Callable[..., Any]) -> Any:
+        """Learn rows in their order, going on or beginning."""
         names, rows = columns_of(X)
-        if y is None:
-            check_is_fitted(self, "regressor_", msg="partial_fit needs y: the targets are not known yet")
-            encoded = _encode(self.schema_, names, rows, targets=True)
-            known = ~np.isnan(encoded.Y).any(axis=1)
-            self._learn(self.regressor_, encoded.X[known], self.regressor_._shaped(encoded.Y[known]))
-        elif hasattr(self, "regressor_"):
-            self._learn(self.regressor_, _encode(self.schema_, names, rows, targets=False).X, y)
-        else:
+        if not hasattr(self, "regressor_"):
+            if y is None:
+                raise NotFittedError("the first rows need y: what the targets are is not known yet")
             if not rows:
                 raise ValueError("X has no rows")
-            schema = infer_stream(_unread(names), rows[0], [], (), list(self.categories))
-            schema.targets = _target_names(y, X)
-            regressor = self._new_regressor()
-            self._learn(regressor, _encode(schema, names, rows, targets=False).X, y)
-            self.regressor_, self.schema_, self.typical_ = regressor, schema, None
+            schema = infer_stream(unread(names), rows[0], [], (), list(self.categories))
+            schema.predict_numbers(target_names(y, X))
+            regressor = self.new_networks()
+        else:
+            schema, regressor = self.schema_.copy(), self.regressor_
+        encoded = encode(schema, names, rows, targets=y is None)
+        features, targets = encoded.X, y
+        if targets is None:
+            known = ~np.isnan(encoded.Y).any(axis=1)
+            features, targets = features[known], regressor._shaped(encoded.Y[known])
+        with unnamed_rows():
+            found = learn(regressor, features, targets) if len(features) else None
+        self.regressor_, self.schema_ = regressor, schema
+        self.typical_ = getattr(self, "typical_", None)
         self.name_features()
-        return self
+        return found
 
     def learn_one(self, x: Mapping[str, Any], y: ArrayLike) -> Self:
         """Learn a single row, a mapping of columns to values; None is a missing one."""
         if not hasattr(self, "regressor_"):
-            return self.partial_fit(_one_row(x), np.asarray(y)[None])
-        row = _encode(self.schema_, *columns_of(_one_row(x)), targets=False).X[0]
+            return self.partial_fit(one_row(x), np.asarray(y)[None])
+        schema = self.schema_.copy()  # which remembers what it saw, but only of rows that are learnt
+        row = encode(schema, *columns_of(one_row(x)), targets=False).X[0]
         self.regressor_.learn_one(row, y)
+        self.schema_ = schema
         return self
 
     # Predicting ----------------------------------------------------------------------------------------
@@ -154,59 +190,64 @@ class TableRegressor(RegressorMixin, BaseEstimator):
     def features(self, X: Any) -> FloatArray:
         """Return the rows of a table as the networks see them, (n, features). The model stays as it is."""
         check_is_fitted(self, "regressor_")
-        return _encode(self.schema_.copy(), *columns_of(X), targets=False).X
+        return encode(self.schema_.copy(), *columns_of(X), targets=False).X
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the predictive mean and, if asked, standard deviation, as `GGLNRegressor.predict` does."""
-        features = self.features(X)
-        with Worker(self.regressor_, self.regressor_.n_jobs) as worker:
-            mean, std = (self.regressor_._shaped(values) for values in worker.moments(features))
-        return (mean, std) if return_std else mean
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Return the predictive mean, and its deviation or covariance, as `GGLNRegressor.predict` does."""
+        return self.networks.predict(self.features(X), return_std, return_cov)
 
     def predict_dist(self, X: Any) -> Distribution:
         """Return the predictive distribution of each row, as `GGLNRegressor.predict_dist` does."""
-        features = self.features(X)
-        with Worker(self.regressor_, self.regressor_.n_jobs) as worker:
-            return worker.distribution(features)
+        return self.networks.predict_dist(self.features(X))
 
     def predict_one(self, x: Mapping[str, Any], return_std: bool = False) -> Any:
         """Return the mean for a single row, a mapping of columns to values; 0 before anything was learnt."""
         if not hasattr(self, "regressor_"):
             return (0.0, 1.0) if return_std else 0.0
-        return self.regressor_.predict_one(self.features(_one_row(x))[0], return_std)
+        return self.regressor_.predict_one(self.features(one_row(x))[0], return_std)
 
     # Explaining ----------------------------------------------------------------------------------------
 
     def explain(self, X: Any) -> Explanation:
         """Return how much each column, base regressor and bias adds to each row's mean and precision."""
-        return self.explain_features(self.features(X))
-
-    def effects(self, X: Any) -> Effects:
-        """Return how far each column's value moves the mean from where its other values would have it.
-
-        The other values are those of the rows that were fitted; for a stream's model, those of the table. The
-        features of a column, such as the levels of a category, are moved together.
-        """
-        return self.effects_of_features(self.features(X))
-
-    def importance(self, X: Any) -> Importance:
-        """Return what matters over the rows of a table: means of the size of effects and contributions."""
-        return self.importance_of_features(self.features(X))
-
-    def explain_features(self, features: FloatArray) -> Explanation:
-        """As `explain`, for rows that are features already."""
+        features = self.features(X)
         with unnamed_rows():
             return self.regressor_.explain(features).together(self._groups())
 
-    def effects_of_features(self, features: FloatArray) -> Effects:
-        """As `effects`, for rows that are features already."""
-        with unnamed_rows():
-            return self.regressor_.effects(features, self.typical_, groups=self._groups())
+    def effects(self, X: Any, background: Any = None) -> Effects:
+        """Return how far each column's value moves the mean from where its other values would have it.
 
-    def importance_of_features(self, features: FloatArray) -> Importance:
-        """As `importance`, for rows that are features already."""
+        The other values are those of the `background`, a table; if it is not given, those of the rows that
+        were fitted, and for a stream's model those of X. The features of a column, such as the levels of a
+        category, are moved together.
+        """
+        features, typical = self.features(X), self._background(background)
         with unnamed_rows():
-            return self.regressor_.importance(features, self.typical_, groups=self._groups())
+            return self.regressor_.effects(features, typical, groups=self._groups())
+
+    def importance(self, X: Any, background: Any = None) -> Importance:
+        """Return what matters over the rows of a table: means of the size of effects and contributions."""
+        features, typical = self.features(X), self._background(background)
+        with unnamed_rows():
+            return self.regressor_.importance(features, typical, groups=self._groups())
+
+    def neurons(self, X: Any) -> list[NeuronLayer]:
+        """Return every neuron's mean and variance, layer by layer, as `GGLNRegressor.neurons` does."""
+        return self.networks.neurons(self.features(X))
+
+    def contexts(self, X: Any) -> NDArray[np.int32]:
+        """Return the context that each row selects in every neuron, as `GGLNRegressor.contexts` does."""
+        return self.networks.contexts(self.features(X))
+
+    def active_gates(self, X: Any) -> ActiveGates:
+        """Return the half-spaces that hold a single row; they are of features, not of columns."""
+        features = self.features(X)
+        with unnamed_rows():
+            return self.regressor_.active_gates(features)
+
+    def neighbours(self, X: Any, training: Any, n_neighbors: int = 5) -> Neighbours:
+        """Return the rows of another table that each row shares the most contexts with."""
+        return self.networks.neighbours(self.features(X), self.features(training), n_neighbors)
 
     # Saving --------------------------------------------------------------------------------------------
 
@@ -244,79 +285,27 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         """Tell the networks the names of their features, among them values that categories met since."""
         self.regressor_.feature_names_in_ = np.array(self.schema_.features(), dtype=object)
 
+    @property
+    def networks(self) -> GGLNRegressor:
+        """The fitted networks, for rows as `features` gives them: arrays without names."""
+        check_is_fitted(self, "regressor_")
+        bare = copy(self.regressor_)
+        if hasattr(bare, "feature_names_in_"):
+            del bare.feature_names_in_
+        return bare
+
+    def _background(self, table: Any) -> FloatArray | None:
+        return self.typical_ if table is None else self.features(table)
+
     def _groups(self) -> dict[str, list[str]]:
         self.name_features()
         return self.schema_.groups()
 
-    def _new_regressor(self) -> GGLNRegressor:
+    def new_networks(self) -> GGLNRegressor:
+        """Return networks as they are before anything is learnt."""
         if self.regressor is None:
             return GGLNRegressor()
         if not isinstance(self.regressor, GGLNRegressor):
             raise ValueError(f"regressor must be a GGLNRegressor or None, got {self.regressor!r}")
         fresh: GGLNRegressor = clone(self.regressor)
         return fresh
-
-    def _learn(self, regressor: GGLNRegressor, features: FloatArray, y: ArrayLike) -> None:
-        if len(features):
-            with unnamed_rows():
-                regressor.partial_fit(features, y)
-
-
-@contextmanager
-def unnamed_rows() -> Iterator[None]:
-    """Let a regressor with named features take plain arrays: their columns were put in order."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        yield
-
-
-def columns_of(table: Any) -> tuple[list[str], list[Row]]:
-    """Return the names and the rows of a data frame or of a mapping of columns, the cells as text."""
-    if not isinstance(table, Mapping) and not hasattr(table, "columns"):
-        raise TypeError(
-            f"a table is a data frame or a mapping of names to columns, got {type(table).__name__}: give "
-            "arrays to GGLNRegressor instead"
-        )
-    names: Sequence[Any] = list(table) if isinstance(table, Mapping) else list(table.columns)
-    columns = [[text(value) for value in table[name]] for name in names]
-    lengths = {len(column) for column in columns}
-    if len(lengths) > 1:
-        raise ValueError(f"the columns of a table are equally long, got lengths {sorted(lengths)}")
-    return list(map(str, names)), [list(row) for row in zip(*columns, strict=True)]
-
-
-def _one_row(x: Any) -> dict[str, list[Any]]:
-    """Return a table of one row."""
-    if hasattr(x, "to_dict"):
-        x = x.to_dict()  # a row of a data frame
-    if not isinstance(x, Mapping):
-        raise TypeError(f"a row is a mapping of columns to values, got {type(x).__name__}")
-    return {name: [value] for name, value in x.items()}
-
-
-def _unread(names: Sequence[str]) -> Table:
-    """Return a table of which only the columns matter."""
-    return Table("the table", names, iter(()), lambda: True)
-
-
-def _encode(schema: Schema, names: Sequence[str], rows: list[Row], targets: bool) -> Encoded:
-    encoded = schema.bind(_unread(names), targets)(Chunk(list(range(len(rows))), rows, []))
-    if encoded.bad:
-        raise ValueError(f"the table cannot be read: {encoded.bad[0]} (rows are counted from 0)")
-    return encoded
-
-
-def _target_names(y: Any, X: Any) -> list[str]:
-    """Return what targets are called: by their own names, unless columns of X have them, or y."""
-    taken = {str(name): name for name in (X if isinstance(X, Mapping) else X.columns)}
-    named = {str(name): y[name] for name in y.columns} if hasattr(y, "columns") else {}
-    if not named and isinstance(getattr(y, "name", None), str) and y.name:
-        named = {y.name: y}
-    for name, values in named.items():
-        if name in taken and list(map(text, values)) == list(map(text, X[taken[name]])):
-            raise ValueError(f"X has the target {name!r} among its columns: drop it there")
-    if named and not taken.keys() & named.keys():
-        return list(named)
-    outputs = np.shape(y)[1] if np.ndim(y) == 2 else 1
-    numbers = [""] if outputs == 1 else [str(i) for i in range(outputs)]
-    return [f"{'target' if f'y{number}' in taken else 'y'}{number}" for number in numbers]

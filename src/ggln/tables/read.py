@@ -4,12 +4,10 @@ All formats give the same: named columns, and rows of texts. Rows are handed ove
 does not grow with the table and a slow pipe is answered at once.
 """
 
-import codecs
 import csv
 import gzip
 import io
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -17,6 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, Self
+
+from ggln.tables.cells import NoSingleValueError, text
+from ggln.tables.lines import Lines, Source, Wait
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]
 EXTENSIONS: dict[str, Format] = {
@@ -31,14 +32,13 @@ EXTENSIONS: dict[str, Format] = {
     ".pq": "parquet",
 }
 DELIMITERS = ",;\t|"
-BLOCK = 1 << 16
-"""Bytes that are asked for at a time: what a pipe holds."""
 STANDARD_INPUT = "-"
 NEAR = 0.7
 """Names that are less alike, such as area and garden, are no slip of the pen."""
+NEARBY = 20
+"""Characters on each side of a mistake that are shown of a line."""
 
 Row = list[str]
-Wait = Callable[[int], bool]
 
 
 class Bad(NamedTuple):
@@ -57,64 +57,6 @@ class Chunk(NamedTuple):
     numbers: list[int]
     rows: list[Row]
     bad: list[Bad]
-
-
-class Source:
-    """Bytes of a file or of a pipe, handed over as they come.
-
-    wait: called with the file's descriptor before each reading, to wait for bytes in its own way; once it
-    says no, the input has ended.
-    """
-
-    def __init__(self, stream: IO[bytes], wait: Wait | None = None) -> None:
-        self.stream, self.wait = stream, wait
-        self.ahead = b""
-        self.stopped = False
-
-    def read(self) -> bytes:
-        """Return the next bytes, waiting for at least one; none at the end."""
-        if self.ahead:
-            data, self.ahead = self.ahead, b""
-            return data
-        if self.wait is None:
-            return self.stream.read1(BLOCK)  # type: ignore[attr-defined, no-any-return]
-        descriptor = self.stream.fileno()
-        self.stopped = not self.wait(descriptor)
-        return b"" if self.stopped else os.read(descriptor, BLOCK)
-
-    def peek(self) -> bytes:
-        """Return the bytes up to the end of the first line, without taking them."""
-        while b"\n" not in self.ahead and len(self.ahead) < 16 * BLOCK:
-            ahead, self.ahead = self.ahead, b""
-            more = self.read()
-            self.ahead = ahead + more
-            if not more:
-                break
-        return self.ahead
-
-
-class Lines(Iterator[str]):
-    """Lines of text, and how many are there without waiting."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        # bytes that are not UTF-8 pass through unchanged
-        self.decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-        self.ready: list[str] = []  # in reverse, so that the next one is cheap to take
-        self.rest = ""
-        self.ended = False
-
-    def __next__(self) -> str:
-        while not self.ready:
-            if self.ended:
-                raise StopIteration
-            data = self.source.read()
-            self.ended = not data
-            *lines, self.rest = (self.rest + self.decoder.decode(data, final=self.ended)).split("\n")
-            if self.ended and self.rest and not self.source.stopped:  # a line cut by a signal is no row
-                lines.append(self.rest)
-            self.ready = [line + "\n" for line in reversed(lines)]
-        return self.ready.pop()
 
 
 class Table:
@@ -155,8 +97,7 @@ class Table:
             if isinstance(row, Bad):
                 chunk.bad.append(Bad(self.count, row.reason))
             elif len(row) != len(self.columns):
-                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                chunk.bad.append(Bad(self.count, f"it has {cells}, not {len(self.columns)}"))
+                chunk.bad.append(Bad(self.count, _too_few_or_many(row, len(self.columns))))
             else:
                 chunk.numbers.append(self.count)
                 chunk.rows.append(row)
@@ -175,6 +116,13 @@ class Table:
         if name in self.columns:
             return self.columns.index(name)
         raise ValueError(f"{self.name} has no {what} {name!r}{suggestion(name, self.columns)}")
+
+
+def _too_few_or_many(row: Row, wanted: int) -> str:
+    """Return what is wrong with a row of a wrong length."""
+    cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+    quoted = "; one of them goes over several lines: is a quotation mark missing?"
+    return f"it has {cells}, not {wanted}{quoted if any(chr(10) in cell for cell in row) else ''}"
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
@@ -236,8 +184,9 @@ def _begin(name: str, source: Source, form: Format | None) -> Table:
 
 def separated(name: str, source: Source, form: Format) -> Table:
     """CSV or TSV. The delimiter of a CSV file is the one that its header has most of."""
-    header = source.peek().split(b"\n")[0].decode("utf-8-sig", "replace")
-    delimiter = "\t" if form == "tsv" else max(DELIMITERS, key=header.count)
+    header = source.peek().splitlines()[:1]
+    first = b"".join(header).decode("utf-8-sig", "replace")
+    delimiter = "\t" if form == "tsv" else max(DELIMITERS, key=first.count)
     lines = Lines(source)
     reader = csv.reader(lines, delimiter=delimiter)
 
@@ -246,7 +195,7 @@ def separated(name: str, source: Source, form: Format) -> Table:
             try:
                 row = next(reader)
             except csv.Error as error:
-                yield Bad(0, f"it is no row of a table ({error})")
+                yield Bad(0, _about_csv(error))
             except StopIteration:
                 return
             else:
@@ -255,8 +204,16 @@ def separated(name: str, source: Source, form: Format) -> Table:
 
     every = rows()
     columns = next(every, [])
-    names = [] if isinstance(columns, Bad) else [column.strip() for column in columns]
-    return Table(name, names, every, lambda: bool(lines.ready))
+    if isinstance(columns, Bad):
+        raise ValueError(f"the line of column names of {name} cannot be read: {columns.reason}")
+    return Table(name, [column.strip() for column in columns], every, lambda: bool(lines.ready))
+
+
+def _about_csv(error: csv.Error) -> str:
+    """Return what is wrong with a line that is no row of a table."""
+    if "limit" in str(error):
+        return f"a cell is longer than {csv.field_size_limit():,} characters: is a quotation mark missing?"
+    return "a carriage return stands in the middle of it: remove it, or put the cell into quotation marks"
 
 
 # JSON lines ----------------------------------------------------------------------------------------------
@@ -285,30 +242,30 @@ def _object(line: str) -> dict[str, Any] | Bad:
     try:
         # numbers stay the text that they were
         record = json.loads(line, parse_float=str, parse_int=str, parse_constant=str)
-    except ValueError as error:
-        return Bad(0, f"it is no JSON ({error})")
+    except json.JSONDecodeError as error:
+        return Bad(0, _about_json(line.rstrip(), error.pos))
+    except RecursionError:
+        return Bad(0, "it is JSON, but nested too deeply to be a row")
     return record if isinstance(record, dict) else Bad(0, "it is JSON, but no object with named values")
+
+
+def _about_json(line: str, place: int) -> str:
+    """Return where a line stops being JSON."""
+    if place >= len(line):
+        return "it is no JSON: it ends in the middle of an object"
+    shown = line[max(0, place - NEARBY) : place + NEARBY]
+    before, after = "..." * (place > NEARBY), "..." * (place + NEARBY < len(line))
+    return f"it is no JSON: something is wrong at character {place + 1}, around {before}{shown}{after}"
 
 
 def _cells(record: dict[str, Any], columns: Sequence[str]) -> Row | Bad:
     cells = []
     for column in columns:
-        value = record.get(column)
-        if isinstance(value, list | dict):
-            return Bad(0, f"{column!r} holds a {type(value).__name__}, which is no single value")
-        cells.append(text(value))
+        try:
+            cells.append(text(record.get(column)))
+        except NoSingleValueError as error:
+            return Bad(0, f"{column!r} {error}")
     return cells
-
-
-def text(value: Any) -> str:
-    """Return a value of another format, or of a data frame, as the text of a cell."""
-    if value is None or value != value:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return value
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 # Parquet -------------------------------------------------------------------------------------------------
@@ -332,9 +289,14 @@ def _parquet(name: str, source: Source) -> Table:
         reason = str(error).partition(". ")[0]
         raise ValueError(f"{name} is not a Parquet file, or is damaged: {reason}") from error
 
+    names = file.schema_arrow.names
+
     def rows() -> Iterator[Row | Bad]:
         for batch in file.iter_batches(batch_size=1024):
-            columns = [[text(value) for value in column.to_pylist()] for column in batch.columns]
-            yield from map(list, zip(*columns, strict=True))
+            try:
+                columns = [[text(value) for value in column.to_pylist()] for column in batch.columns]
+                yield from map(list, zip(*columns, strict=True))
+            except NoSingleValueError:  # which row it is, is found more slowly
+                yield from (_cells(record, names) for record in batch.to_pylist())
 
-    return Table(name, file.schema_arrow.names, rows(), lambda: True)
+    return Table(name, names, rows(), lambda: True)

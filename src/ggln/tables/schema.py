@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.tables import cells
+from ggln.tables import cells, styles
 from ggln.tables.columns import MISSING_LEVEL, Boolean, Category, Column, Date, Number, from_json, to_json
 from ggln.tables.read import Bad, Chunk, Row, Table
 
@@ -22,10 +22,6 @@ STREAM_LEVELS = 8
 SAME = 0.5
 """A column of texts with more different values than this share of its rows names its rows, and says
 nothing about others."""
-
-READABLE = 0.95
-"""A column with at least this share of numbers is one of numbers (or of booleans, or of dates): the rest
-cannot be read. One slip of the pen shall not turn a column of numbers into a category."""
 
 
 class Encoded(NamedTuple):
@@ -47,10 +43,14 @@ class Notes(NamedTuple):
 
 @dataclass
 class Schema:
-    """Columns that are features, and columns that are targets."""
+    """Columns that are features, and columns that are targets.
+
+    signs: how the numbers of targets are written, by its name in `styles`, where that was seen.
+    """
 
     columns: list[Column]
     targets: list[str]
+    signs: dict[str, str] = field(default_factory=dict)
 
     def features(self) -> list[str]:
         """Return the names of all features."""
@@ -60,9 +60,13 @@ class Schema:
         """Return for each feature the column that it comes from."""
         return [column.name for column in self.columns for _ in column.features()]
 
+    def predict_numbers(self, targets: list[str]) -> None:
+        """Name the targets, which came as numbers: further ones are as Python writes them."""
+        self.targets, self.signs = targets, dict.fromkeys(targets, styles.POINT)
+
     def copy(self) -> Schema:
         """Return columns that may meet values of their own: those of a stream remember what they saw."""
-        return Schema([column.copy() for column in self.columns], self.targets)
+        return Schema([column.copy() for column in self.columns], self.targets, dict(self.signs))
 
     def beyond(self, X: FloatArray) -> dict[str, int]:
         """Return how many rows [n, features] lie far outside what was learnt, by the column that says so."""
@@ -81,12 +85,14 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Return what a model file keeps."""
-        return {"columns": [to_json(column) for column in self.columns], "targets": self.targets}
+        columns = [to_json(column) for column in self.columns]
+        return {"columns": columns, "targets": self.targets, "signs": self.signs}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Schema:
         """Return the schema that `to_json` described."""
-        return cls([from_json(column) for column in values["columns"]], values["targets"])
+        columns = [from_json(column) for column in values["columns"]]
+        return cls(columns, values["targets"], values.get("signs", {}))
 
     def bind(self, table: Table, targets: bool) -> Encoder:
         """Find the columns in a table; with `targets`, those too."""
@@ -114,7 +120,7 @@ class Encoder:
             for column, place in zip(self.schema.columns, self.places, strict=True)
         ]
         targets = [
-            target_values(name, table[place]) if table else (np.empty(0), {})
+            self._targets(name, table[place]) if table else (np.empty(0), {})
             for name, place in zip(self.schema.targets, self.target_places, strict=False)
         ]
         reasons: dict[int, str] = {}
@@ -129,11 +135,12 @@ class Encoder:
         numbers, rows = [chunk.numbers[i] for i in good], [chunk.rows[i] for i in good]
         return Encoded(X[good], Y[good], numbers, rows, sorted([*chunk.bad, *bad]))
 
-
-def target_values(name: str, column: Sequence[str]) -> tuple[FloatArray, dict[int, str]]:
-    """Return the numbers of a target, NaN where it is missing, and the cells that are none."""
-    values, missing, bad = Number(name).values(column)
-    return np.where(missing == 1.0, np.nan, values), bad
+    def _targets(self, name: str, column: Sequence[str]) -> tuple[FloatArray, dict[int, str]]:
+        """Return the numbers of a target, NaN where it is missing, and the cells that are none."""
+        target = Number(name, style=self.schema.signs.get(name, ""))
+        values, missing, bad = target.values(column)
+        self.schema.signs[name] = target.style
+        return np.where(missing == 1.0, np.nan, values), bad
 
 
 # Inference -----------------------------------------------------------------------------------------------
@@ -154,23 +161,31 @@ def infer(
             remarks.append(found)
         else:
             columns.append(found)
+    signs = {}
     for name in targets:
         place = table.columns.index(name)
-        check_target(table, name, [row[place] for row in rows])
+        signs[name] = check_target(table, name, [row[place] for row in rows])
     if not columns:
         raise ValueError(f"{table.name} has no column to predict from: {'; '.join(remarks)}")
-    return Notes(Schema(columns, targets), remarks)
+    return Notes(Schema(columns, targets, signs), remarks)
 
 
-def check_target(table: Table, name: str, texts: Sequence[str]) -> None:
-    """Refuse a target that is no column of numbers."""
+def check_target(table: Table, name: str, texts: Sequence[str]) -> str:
+    """Return how the numbers of a target are written; refuse one that is no column of numbers."""
     present = [text for text in texts if not cells.is_missing(text)]
-    if present and not _values(cells.number, present).size:
-        strange = next(text for text in present if not _values(cells.number, [text]).size)
+    if not present:
+        return ""
+    try:
+        found = styles.number_style(present)
+    except styles.UnclearError as unclear:
+        raise ValueError(f"the target {name!r} of {table.name} cannot be read: {unclear}") from unclear
+    if found is None:
+        strange = next(text for text in present if styles.sign(text) is None)
         raise ValueError(
             f"the target {name!r} of {table.name} is no column of numbers (it has {strange!r}): name one "
             "with --target, or write numbers instead"
         )
+    return found[0]
 
 
 def infer_stream(
@@ -183,17 +198,28 @@ def infer_stream(
     columns: list[Column] = []
     for name in feature_columns(table, targets, drop, categories):
         text = row[table.columns.index(name)]
-        if name in categories:
-            columns.append(Category(name, room=STREAM_LEVELS))
-        elif cells.is_missing(text) or _values(cells.number, [text]).size:
-            columns.append(Number(name, carry=True))
-        elif _values(cells.boolean, [text]).size:
-            columns.append(Boolean(name, carry=True))
-        elif _values(cells.days, [text]).size:
-            columns.append(Date(name, carry=True, clock=True))
-        else:
-            columns.append(Category(name, room=STREAM_LEVELS))
+        try:
+            columns.append(_stream_column(name, text, name in categories))
+        except styles.UnclearError as unclear:
+            raise ValueError(
+                f"the first row of {table.name} does not tell what the column {name!r} is: {unclear}, or "
+                "leave out the column"
+            ) from unclear
     return Schema(columns, targets)
+
+
+def _stream_column(name: str, text: str, category: bool) -> Column:
+    """Return what a column is, by its first cell."""
+    if category:
+        return Category(name, room=STREAM_LEVELS)
+    if cells.is_missing(text):
+        return Number(name, carry=True, guessed=True)
+    if styles.number_style([text]):
+        return Number(name, carry=True)
+    if styles.readable(cells.boolean, [text]).size:
+        return Boolean(name, carry=True)
+    date = styles.date_style([text])
+    return Date(name, carry=True, clock=True, style=date[0]) if date else Category(name, room=STREAM_LEVELS)
 
 
 def feature_columns(
@@ -218,30 +244,41 @@ def _column(name: str, texts: Sequence[str], category: bool) -> Column | str:
     missing = len(present) < len(texts)
     if not present:
         return f"column {name!r} is left out: no row has a value there"
-    for kind in () if category else (Number, Boolean, Date):
-        values = _values(kind.parse, present)
-        if values.size:
-            fill = float(np.mean(values)) if kind is Boolean else float(np.median(values))
-            reach = (float(values.min()), float(values.max()))
-            if kind is Date:
-                return Date(name, fill, missing, range=reach, clock=bool((values % 1.0 != 0.0).any()))
-            return kind(name, fill, missing, range=reach)
+    try:
+        found = None if category else _ordered(name, present, missing)
+    except styles.UnclearError as unclear:
+        return f"column {name!r} is left out: {unclear}"
+    if found is not None:
+        return found
     counts = Counter(present)
     if not category and len(counts) > max(LEVELS, SAME * len(present)):
-        return f"column {name!r} is left out: nearly every row has another text there"
+        some = " and ".join(map(repr, list(counts)[:2]))
+        return (
+            f"column {name!r} is left out: nearly every row has another text there, such as {some}. Write "
+            "numbers as 3.14 and dates as 2024-12-31; if these are names, name the column as a category"
+        )
     # by how often they occur, then by name: the order of rows does not matter
     frequent = sorted(counts, key=lambda level: (-counts[level], level))[:LEVELS]
     return Category(name, [*frequent, *([MISSING_LEVEL] if missing else [])])
 
 
-def _values(parse: Callable[[str], float], texts: Sequence[str]) -> FloatArray:
-    """Return the values of the texts that can be read; none at all if these are too few."""
-    values, unreadable = [], 0
-    for text in texts:
-        try:
-            values.append(parse(text))
-        except (ValueError, OverflowError):
-            unreadable += 1
-            if unreadable > (1.0 - READABLE) * len(texts):
-                return np.empty(0)
-    return np.array(values)
+def _ordered(name: str, present: Sequence[str], missing: bool) -> Column | None:
+    """Return a column of numbers, of booleans or of dates; None if it is none of these."""
+    found = styles.number_style(present)
+    if found is not None:
+        style, values = found
+        return Number(name, float(np.median(values)), missing, range=_reach(values), style=style)
+    values = styles.readable(cells.boolean, present)
+    if values.size:
+        return Boolean(name, float(np.mean(values)), missing, range=_reach(values))
+    found = styles.date_style(present)
+    if found is not None:
+        style, values = found
+        clock = bool((values % 1.0 != 0.0).any())
+        fill = float(np.median(values))
+        return Date(name, fill, missing, range=_reach(values), style=style, clock=clock)
+    return None
+
+
+def _reach(values: FloatArray) -> tuple[float, float]:
+    return float(values.min()), float(values.max())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,9 @@ from ggln.tables.model import TableRegressor
 from ggln.tables.online import Worker, mean_loss
 from ggln.tables.plan import Input, Plan, unreadable
 from ggln.tables.read import Bad, Chunk, Table
-from ggln.tables.sample import Lots, Sample, take
+from ggln.tables.sample import Aside, Lots, Sample, take
 from ggln.tables.schema import Encoder, infer
-from ggln.tables.watch import Silent, Watch
+from ggln.tables.watch import Silent, Watch, left_out
 
 FloatArray = NDArray[np.float64]
 IN_MEMORY_CELLS = 2_000_000
@@ -39,6 +39,17 @@ PIECE = 1024
 """Rows that are read and learnt at a time. The result does not depend on it."""
 LOSS_ROWS = 256
 """Rows that a running loss is averaged over."""
+
+
+class Draws(NamedTuple):
+    """What decides over rows, asked in the order of the table."""
+
+    lots: Lots
+    aside: Aside
+
+    def of(self, numbers: list[int]) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return the lots of rows, and which of them are held out."""
+        return self.lots.of(numbers), self.aside.of(numbers)
 
 
 class Training:
@@ -70,7 +81,7 @@ class Training:
             self.held_out = Sample(HELD_OUT, **held_out)
             self.watch.say(f"Going on after row {self.done:,}, where the checkpoint was")
             with self.source.open() as table:
-                self._stream(table, [], Lots(self.plan.seed))
+                self._stream(table, [], self._draws())
         else:
             with self.source.open() as table:
                 self._begin(table)
@@ -81,9 +92,9 @@ class Training:
     # The sample ----------------------------------------------------------------------------------------
 
     def _begin(self, table: Table) -> None:
-        lots = Lots(self.plan.seed)
+        draws = self._draws()
         size = min(self.plan.in_memory, max(1, IN_MEMORY_CELLS // len(table.columns)))
-        sample = self._draw(table, lots, max(size, INFER_ROWS))
+        sample = self._draw(table, draws, max(size, INFER_ROWS))
         if not sample.rows:
             raise ValueError(f"{table.name} has no rows" + " that could be learnt" * bool(table.count))
         plan = self.plan
@@ -100,21 +111,25 @@ class Training:
             if len(chunk.rows) < len(sample.rows) or not sample.complete:
                 self._kept()
                 with self.source.open() as again:
-                    self._stream(again, [], Lots(plan.seed))
+                    self._stream(again, [], self._draws())
         else:
             self.done = chunk.numbers[-1] if chunk.rows else 0
             self._kept()
-            self._stream(table, [take(sample.chunk(), ~together)], lots)
+            self._stream(table, [take(sample.chunk(), ~together)], draws)
 
-    def _draw(self, table: Table, lots: Lots, size: int) -> Sample:
+    def _draws(self) -> Draws:
+        """Return what decides over rows, at the beginning of the table."""
+        return Draws(Lots(self.plan.seed), Aside(self.plan.validate, self.plan.seed))
+
+    def _draw(self, table: Table, draws: Draws, size: int) -> Sample:
         """Read a file to its end, keeping a sample; of a pipe, read no more rows than that."""
         once = not self.source.repeatable
         sample = Sample(size)
         with self.watch.stage("reading", None) as advance:
             for chunk in table.chunks(PIECE):
                 self._report(chunk.bad)
-                drawn = lots.of(chunk.numbers)
-                learnt = self._hold_out(chunk, drawn)
+                drawn, out = draws.of(chunk.numbers)
+                learnt = self._hold_out(chunk, drawn, out)
                 numbers, rows, _ = take(chunk, learnt)
                 # in a pipe, whoever comes first is in the sample
                 sample.add(np.asarray(numbers, float) if once else drawn[learnt], numbers, rows)
@@ -125,9 +140,8 @@ class Training:
         self.rows = None if once else table.count
         return sample
 
-    def _hold_out(self, chunk: Chunk, lots: FloatArray) -> NDArray[np.bool_]:
+    def _hold_out(self, chunk: Chunk, lots: FloatArray, out: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Put aside the rows that are held out; return which are left."""
-        out = lots < self.plan.validate
         kept = take(chunk, out)
         self.held_out.add(lots[out], kept.numbers, kept.rows)
         return ~out
@@ -173,7 +187,7 @@ class Training:
 
     # The rest ------------------------------------------------------------------------------------------
 
-    def _stream(self, table: Table, ahead: Sequence[Chunk], lots: Lots) -> None:
+    def _stream(self, table: Table, ahead: Sequence[Chunk], draws: Draws) -> None:
         """Learn all rows after `done` that were not fitted together, once and in their order.
 
         ahead: rows that were read already, with none among them that are held out.
@@ -184,7 +198,7 @@ class Training:
             Worker(self.model.regressor_, self.n_jobs) as worker,
             self.watch.stage("learning", left) as advance,
         ):
-            fresh = ((chunk, self._wanted(chunk, lots)) for chunk in table.chunks(PIECE))
+            fresh = ((chunk, self._wanted(chunk, draws)) for chunk in table.chunks(PIECE))
             for chunk, wanted in itertools.chain(((chunk, chunk) for chunk in ahead), fresh):
                 loss = self._learn(worker, *self._readable(wanted))
                 if chunk.numbers and chunk.numbers[-1] > self.done:
@@ -193,16 +207,16 @@ class Training:
                     if self.checkpoint and self.checkpoint.due():
                         self._kept()
 
-    def _wanted(self, chunk: Chunk, lots: Lots) -> Chunk:
+    def _wanted(self, chunk: Chunk, draws: Draws) -> Chunk:
         """Return the rows of a piece that are to be learnt now."""
-        drawn = lots.of(chunk.numbers)
+        drawn, out = draws.of(chunk.numbers)
         new = np.asarray(chunk.numbers, int) > self.done
         if self.source.repeatable:  # unreadable lines and rows to hold out were met at the first reading
-            new &= drawn >= self.plan.validate
+            new &= ~out
             return take(chunk, new & (drawn > self.threshold) if self.threshold is not None else new)
         self._report([bad for bad in chunk.bad if bad.number > self.done])
         later = take(chunk, new)
-        return take(later, self._hold_out(later, drawn[new]))
+        return take(later, self._hold_out(later, drawn[new], out[new]))
 
     def _learn(self, worker: Worker, X: FloatArray, Y: FloatArray) -> float | None:
         """Learn rows; return the loss of some of them before they were learnt, if it is asked for."""
@@ -230,8 +244,10 @@ class Training:
         for row in bad:
             if self.plan.on_error == "stop":
                 raise unreadable(self.source.path, row)
-            self.watch.say(f"{row}: left out")
             self.unreadable += 1
+            remark = left_out(row, self.unreadable)
+            if remark:
+                self.watch.say(remark)
 
     # The end -------------------------------------------------------------------------------------------
 

@@ -4,8 +4,29 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+from ggln.tables.read import Bad
+
 Advance = Callable[[int, float | None], None]
 """Told how many rows were done since the last call, and the running loss if there is a new one."""
+
+
+ONE_BY_ONE = 5
+"""Rows that cannot be read, of which each is spoken of: a thousand lines would hide all others."""
+
+
+def left_out(bad: Bad, count: int) -> str | None:
+    """Return what to say of the row that is the `count`-th to be left out; None if it is only counted.
+
+    >>> left_out(Bad(7, "it has 1 cell, not 2"), 1)
+    'row 7: it has 1 cell, not 2: left out'
+    >>> left_out(Bad(80, "it has 1 cell, not 2"), 10)
+    'row 80: it has 1 cell, not 2: left out, the 10th row'
+    """
+    if count < ONE_BY_ONE:
+        return f"{bad}: left out"
+    if count == ONE_BY_ONE:
+        return f"{bad}: left out; from now on only the 10th, 100th, ... such row is spoken of"
+    return f"{bad}: left out, the {count:,}th row" if str(count).rstrip("0") == "1" else None
 
 
 class Watch(Protocol):

@@ -1,0 +1,189 @@
+"""How a column writes its numbers and dates: told by its cells, or said to be open.
+
+A decimal comma is told from a comma between thousands, and a day from a month, by those cells that allow one
+reading only. What no cell tells is not guessed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.tables import cells
+
+FloatArray = NDArray[np.float64]
+Parse = Callable[[str], float]
+
+READABLE = 0.95
+"""A column with at least this share of numbers is one of numbers (or of booleans, or of dates): the rest
+cannot be read. One slip of the pen shall not turn a column of numbers into a category."""
+
+
+class UnclearError(ValueError):
+    """Cells have two readings, and none of them tells which is meant."""
+
+
+# Numbers -------------------------------------------------------------------------------------------------
+
+POINT, COMMA, THOUSANDS = "point", "comma", "thousands"
+SEPARATORS = re.compile(r"[. '\u00a0\u202f]")
+WITH_COMMA = re.compile(r"[+-]?(\d*|\d{1,3}([. '\u00a0\u202f]\d{3})+)(,\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+WITH_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+
+
+def decimal_comma(text: str) -> float:
+    """Return the number that a text with a decimal comma stands for, or raise ValueError.
+
+    >>> decimal_comma("3,14"), decimal_comma("1.234.567,5"), decimal_comma("12")
+    (3.14, 1234567.5, 12.0)
+    """
+    stripped = text.strip()
+    if not WITH_COMMA.fullmatch(stripped):
+        raise ValueError(text)
+    return float(SEPARATORS.sub("", stripped).replace(",", "."))
+
+
+def thousands_comma(text: str) -> float:
+    """Return the number that a text with commas between thousands stands for, or raise ValueError.
+
+    >>> thousands_comma("1,234.5"), thousands_comma("12.5")
+    (1234.5, 12.5)
+    """
+    stripped = text.strip()
+    return float(stripped.replace(",", "")) if WITH_THOUSANDS.fullmatch(stripped) else cells.number(text)
+
+
+NUMBERS: dict[str, Parse] = {
+    "": cells.number,
+    POINT: cells.number,
+    COMMA: decimal_comma,
+    THOUSANDS: thousands_comma,
+}
+"""Ways to write numbers by name; "" is that of a column none of whose cells has told yet."""
+
+
+def sign(text: str) -> str | None:
+    """Return which way to write numbers a text tells: "" if it fits all, "either" if two; None if none.
+
+    >>> [sign(text) for text in ("12", "1.5", "3,14", "1,234,567", "1,234", "big")]
+    ['', 'point', 'comma', 'thousands', 'either', None]
+    """
+    if _fits(cells.number, text):
+        return POINT if "." in text else ""
+    fitting = [style for style in (COMMA, THOUSANDS) if _fits(NUMBERS[style], text)]
+    return "either" if len(fitting) > 1 else fitting[0] if fitting else None
+
+
+def telling(text: str) -> str:
+    """Return the one way to write numbers that a text tells, "" if it tells none.
+
+    >>> telling("3,14"), telling("1,234")
+    ('comma', '')
+    """
+    told = sign(text) if "." in text or "," in text else ""
+    return told if told in (POINT, COMMA, THOUSANDS) else ""
+
+
+def number_style(texts: Sequence[str]) -> tuple[str, FloatArray] | None:
+    """Return how texts are written that are numbers, and their values; None if they are no numbers."""
+    values = readable(cells.number, texts)
+    if values.size:
+        return POINT, values
+    told = {sign(text): text for text in texts}
+    for style in (COMMA, THOUSANDS):
+        values = readable(NUMBERS[style], texts)
+        if values.size and style in told:
+            return style, values
+    if values.size and "either" in told:
+        raise UnclearError(f"{told['either']!r} {either(told['either'])}")
+    return None
+
+
+def either(text: str) -> str:
+    """Return what there is to say of a number that may be one or another."""
+    one, other = (f"{NUMBERS[style](text):.12g}" for style in (COMMA, THOUSANDS))
+    return f"may be {one} or {other}: write it without a comma"
+
+
+# Dates ---------------------------------------------------------------------------------------------------
+
+ISO = ""
+DATE = re.compile(
+    r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})"
+    r"(?:,?[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d{1,6})?))?\s*([ap]m)?)?",
+    re.IGNORECASE,
+)
+
+
+def _dates(order: str) -> Parse:
+    """Return how dates are read whose day, month and year stand in an order such as d.m.y."""
+    separator, places = order[1], [order.index(part) // 2 for part in "ymd"]
+
+    def parse(text: str) -> float:
+        found = DATE.fullmatch(text.strip())
+        if found is None or found[2] != separator:
+            raise ValueError(text)
+        parts = [found[1], found[3], found[4]]
+        if [len(part) > 2 for part in parts] != [letter == "y" for letter in order[::2]]:
+            raise ValueError(text)  # of the year, all four figures
+        year, month, day = (int(parts[place]) for place in places)
+        hour, minute, second = int(found[5] or 0), int(found[6] or 0), float(found[7] or 0.0)
+        if found[8]:
+            hour = hour % 12 + 12 * (found[8].lower() == "pm")
+        moment = dt.datetime(year, month, day, hour, minute, tzinfo=dt.UTC) + dt.timedelta(seconds=second)
+        return cells.since_1970(moment)
+
+    return parse
+
+
+DATES: dict[str, Parse] = {ISO: cells.days} | {
+    order: _dates(order) for order in ("d.m.y", "d/m/y", "m/d/y", "d-m-y", "m-d-y", "y/m/d", "y.m.d")
+}
+"""Ways to write dates by name. With points, the day comes before the month: nobody does otherwise."""
+LAST_DAY = {"d": "31", "m": "12", "y": "2024"}
+
+
+def date_style(texts: Sequence[str]) -> tuple[str, FloatArray] | None:
+    """Return how texts are written that are dates, and their days; None if they are no dates."""
+    found = {style: readable(parse, texts) for style, parse in DATES.items()}
+    most = max(values.size for values in found.values())
+    best = [style for style, values in found.items() if most and values.size == most]
+    if len(best) > 1:
+        text = next(text for text in texts if _fits(DATES[best[0]], text))
+        raise UnclearError(
+            f"nothing tells whether the day or the month of {text!r} comes first: write 2024-12-31"
+        )
+    return (best[0], found[best[0]]) if best else None
+
+
+def example(style: str) -> str:
+    """Return a date in a style.
+
+    >>> example("d.m.y")
+    '31.12.2024'
+    """
+    return "".join(LAST_DAY.get(letter, letter) for letter in style) or "2024-12-31 or 2024-12-31T12:00:00"
+
+
+# Both ----------------------------------------------------------------------------------------------------
+
+
+def readable(parse: Parse, texts: Sequence[str]) -> FloatArray:
+    """Return the values of the texts that can be read; none at all if these are too few."""
+    values, unreadable = [], 0
+    for text in texts:
+        try:
+            values.append(parse(text))
+        except (ValueError, OverflowError):
+            unreadable += 1
+            if unreadable > (1.0 - READABLE) * len(texts):
+                return np.empty(0)
+    return np.array(values)
+
+
+def _fits(parse: Parse, text: str) -> bool:
+    return bool(readable(parse, [text]).size)
