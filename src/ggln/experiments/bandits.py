@@ -31,6 +31,13 @@ POLICIES = (OURS, PAPERS, *competitors.NAMES)
 PUBLISHED_AS = {False: "G-GLN", True: "B-GLN"}
 """What the paper calls ours, for continuous and for binary rewards."""
 VERSION = "1"
+VERSIONS = {
+    # the rate of their optimizer is not set back any more
+    **dict.fromkeys(("BootRMS", "Dropout", "NeuralGreedy", "NeuralLinear", "ParamNoise"), "2"),
+    # Adam's rate is the published one
+    **dict.fromkeys(("BBAlphaDiv", "BBB"), "2"),
+}
+"""Of the jobs of policies that do not behave as they did in `VERSION`."""
 POINTS = 50
 """Steps at which regret is kept, equally far apart, the last step among them."""
 LEAST_RANKED = 10
@@ -111,7 +118,8 @@ def plan(
                     "seeds": list(range(first, min(seeds, first + size))),
                     "steps": steps,
                 }
-                wanted.append((first, jobs.Job(follow, arguments, VERSION, {"data_dir": data_dir})))
+                version = VERSIONS.get(policy, VERSION)
+                wanted.append((first, jobs.Job(follow, arguments, version, {"data_dir": data_dir})))
     return [job for _, job in sorted(wanted, key=lambda pair: pair[0])]
 
 
@@ -149,10 +157,14 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
     """Return what is in the store, by task and policy, of today's settings."""
     known = {name: task._asdict() for name, task in tasks.TASKS.items()}
     found: dict[str, dict[str, Found]] = {name: {} for name in known}
-    for arguments, result in jobs.stored(follow, VERSION, store):
+    versions = sorted({VERSION, *VERSIONS.values()})
+    every = [(version, *job) for version in versions for job in jobs.stored(follow, version, store)]
+    for version, arguments, result in every:
         policy = arguments["policy"]
         name = next((name for name, task in known.items() if task == arguments["task"]), None)
         if name is None or arguments["steps"] != steps or policy not in (*FRAME, *POLICIES):
+            continue
+        if version != VERSIONS.get(policy, VERSION):
             continue
         current = settings(policy, tasks.TASKS[name].binary)
         if arguments["setting"] != json.loads(json.dumps(current)):
