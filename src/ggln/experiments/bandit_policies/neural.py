@@ -77,7 +77,7 @@ def play(method: Method, batch: Batch, round_length: int = ROUND) -> tuple[NDArr
     shape = Shape(padded, batch.contexts.shape[2], n_arms)
     filling = ((0, 0), (0, padded - steps), (0, 0))
     contexts, rewards = (
-        jnp.asarray(np.pad(part, filling)) for part in (batch.contexts, batch.rewards)
+        jnp.asarray(np.pad(part, filling), jnp.float32) for part in (batch.contexts, batch.rewards)
     )
     keys = jnp.stack([random.key(seed) for seed in batch.seeds])
     run = _compiled(method, shape, round_length, len(batch.seeds))
@@ -117,7 +117,7 @@ def _episode(method: Method, shape: Shape, length: int, key: Array, contexts: Ar
         state = method.train(state, random.fold_in(train_key, number), data, first + length)
         return (state, data), None
 
-    nothing = Data(contexts, jnp.zeros(shape.steps, int), jnp.zeros(shape.steps))
+    nothing = Data(contexts, jnp.zeros(shape.steps, jnp.int32), jnp.zeros(shape.steps))
     rounds = jnp.arange(shape.steps // length)
     (_, data), _ = lax.scan(round_, (method.start(start_key, shape), nothing), rounds)
     return data.arms
@@ -171,35 +171,34 @@ def rms_train(
     data: Data,
     count: Array,
     included: Array | None = None,
+    taken: Array | int = 0,
 ) -> tuple[Tree, Tree]:
-    """Return network and optimizer's state after one training; included [steps] weighs the rows."""
-    optimizer = _optimizer()
+    """Return network and optimizer's state after one training.
+
+    included: [steps], weighs the rows; taken: steps after which the rate goes on falling, 0 sets it back.
+    """
+    rms = optax.scale_by_rms(**RMS)
+    clip = optax.clip_by_global_norm(MAX_NORM)
 
     def step(state: tuple[Tree, Tree], number: Array) -> tuple[tuple[Tree, Tree], None]:
         network, memory = state
         draw, noise = random.split(random.fold_in(key, number))
         rows, which = minibatch(data, draw, count)
         weights = jnp.ones(MINIBATCH) if included is None else included[which]
-        change, memory = optimizer.update(jax.grad(loss)(network, noise, rows, weights), memory)
-        return (optax.apply_updates(network, change), memory), None
+        gradient = jax.grad(loss)(network, noise, rows, weights)
+        gradient, _ = clip.update(gradient, optax.EmptyState())
+        change, memory = rms.update(gradient, memory)
+        rate = RATE / (1.0 + RATE_DECAY * (taken + number))
+        return (jax.tree.map(lambda w, c: w - rate * c, network, change), memory), None
 
     trained, _ = lax.scan(step, state, jnp.arange(STEPS))
     return trained
 
 
-def _optimizer() -> optax.GradientTransformation:
-    """Return RMSProp, whose rate falls over the steps of all trainings together."""
-    return optax.chain(
-        optax.clip_by_global_norm(MAX_NORM),
-        optax.scale_by_rms(**RMS),
-        optax.scale_by_schedule(lambda steps: -RATE / (1.0 + RATE_DECAY * steps)),
-    )
-
-
 def start_rms(key: Array, shape: Shape) -> tuple[Tree, Tree]:
     """Return a network and the optimizer's state."""
     network = start_network(key, shape.features, shape.arms)
-    return network, _optimizer().init(network)
+    return network, optax.scale_by_rms(**RMS).init(network)
 
 
 def greedy_values(state: Tree, key: Array, x: Array) -> Array:  # noqa: ARG001
