@@ -65,6 +65,11 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
     min_probability : float
         Probabilities, those of the base predictions and of every neuron, are kept in
         [min_probability, 1 - min_probability].
+    hinges : int, 0 to 4096
+        Bends of a Bayesian linear regression that learns every row exactly, once: max(v.x - b, 0) with v from
+        one random row to another. What it predicts of each class are base predictions beside the features,
+        and gates may look at them. It helps most in a single pass over many features; each row costs time in
+        the square of them. 0 does without.
     aggregation : {"switching", "last"}
         Predict with the switching mixture of all neurons, or with the last layer's first neuron.
     anneal : bool
@@ -110,6 +115,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         "decay": [None, Interval(Real, 0, None, closed="neither")],
         "weight_range": ["array-like"],
         "min_probability": [Interval(Real, 1e-9, 0.5, closed="left")],
+        "hinges": [Interval(Integral, 0, constants.MAX_HINGES, closed="both")],
         "aggregation": [StrOptions({"switching", "last"})],
         "anneal": ["boolean"],
         "standardize": ["boolean"],
@@ -132,6 +138,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         decay: float | None = None,
         weight_range: tuple[float, float] = (-200.0, 200.0),
         min_probability: float = 1e-3,
+        hinges: int = 0,
         aggregation: str = "switching",
         anneal: bool = True,
         standardize: bool = True,
@@ -151,6 +158,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         self.decay = decay
         self.weight_range = weight_range
         self.min_probability = min_probability
+        self.hinges = hinges
         self.aggregation = aggregation
         self.anneal = anneal
         self.standardize = standardize
@@ -304,6 +312,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             step=self.step,
             decay=self.decay,
             min_probability=self.min_probability,
+            hinges=int(self.hinges),
             aggregation=self.aggregation,
             standardize=bool(self.standardize),
         )

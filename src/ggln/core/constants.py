@@ -81,6 +81,12 @@ CALM_VARIANCE, CALM_PACE = 100.0, 0.3
 with a small variance let a neuron correct its inputs within a few rows, and be led astray by as few."""
 HINGE_LIMIT = 5.0
 """Standardised features enter the regressions clipped here: far out, hinges and plane would extrapolate."""
+HINGE_PRIOR = 10.0
+"""Prior precision tau_0 of a classifier's regression on hinges of unit spread."""
+HINGE_VARIANCE = 1e-3
+"""The least variance of its errors: 0 and 1 may be told apart without any."""
+MAX_HINGES = 4096
+"""Of a classifier: its regression holds the square of them, 128 MB here."""
 JOINT_PRIOR_ROWS = 1.0
 """The joint regression's noise starts as if so many rows had shown a variance of 1, that of the targets."""
 GATE_ROWS = 1024
