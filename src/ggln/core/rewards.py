@@ -122,7 +122,7 @@ class TreeRewards:
         """Count rewards, their sums and squares, one after the other, however they are cut into calls."""
         bins, paid = self._leaves_of(rewards), rewards[:, 0]
         for power in range(3):
-            np.add.at(tallies, (arms, power, bins), paid**power)
+            np.add.at(tallies[:, power], (arms, bins), paid**power)
 
     def moments(self, first: FloatArray, _: FloatArray, tallies: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the moments of a reward that is, within each bin, as those that the arm paid there.
