@@ -19,15 +19,16 @@ from ggln.conversion import naming_text
 from ggln.core import constants
 from ggln.core.build import Settings, bernoulli_settings
 from ggln.core.gating import SAMPLERS
-from ggln.core.learner import Course, Learner, Predictions
-from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_arguments, refuse_bad
+from ggln.core.learner import Course, Learner
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_arguments, refuse_bad
+from ggln.probabilities import Probabilities, mix
 from ggln.regressors import find_splits
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[Any]
 
 
-class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
+class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
     """Classification with probabilities, learnt online and without backpropagation.
 
     Every neuron of a Bernoulli gated linear network predicts the class itself: a geometric mixture of the
@@ -64,6 +65,11 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
     min_probability : float
         Probabilities, those of the base predictions and of every neuron, are kept in
         [min_probability, 1 - min_probability].
+    hinges : int, 0 to 4096
+        Bends of a Bayesian linear regression that learns every row exactly, once: max(v.x - b, 0) with v from
+        one random row to another. What it predicts of each class are base predictions beside the features,
+        and gates may look at them. It helps most in a single pass over many features; each row costs time in
+        the square of them. 0 does without.
     aggregation : {"switching", "last"}
         Predict with the switching mixture of all neurons, or with the last layer's first neuron.
     anneal : bool
@@ -109,6 +115,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         "decay": [None, Interval(Real, 0, None, closed="neither")],
         "weight_range": ["array-like"],
         "min_probability": [Interval(Real, 1e-9, 0.5, closed="left")],
+        "hinges": [Interval(Integral, 0, constants.MAX_HINGES, closed="both")],
         "aggregation": [StrOptions({"switching", "last"})],
         "anneal": ["boolean"],
         "standardize": ["boolean"],
@@ -131,6 +138,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         decay: float | None = None,
         weight_range: tuple[float, float] = (-200.0, 200.0),
         min_probability: float = 1e-3,
+        hinges: int = 0,
         aggregation: str = "switching",
         anneal: bool = True,
         standardize: bool = True,
@@ -150,6 +158,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         self.decay = decay
         self.weight_range = weight_range
         self.min_probability = min_probability
+        self.hinges = hinges
         self.aggregation = aggregation
         self.anneal = anneal
         self.standardize = standardize
@@ -208,37 +217,6 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         self.learner_.learn_one(self._one(x), labels.targets(label, self.classes_))
         return self
 
-    # Predicting ----------------------------------------------------------------------------------------
-
-    def predict(self, X: ArrayLike) -> Labels:
-        """Return the most probable class of each row; of equally probable ones, the first of `classes_`."""
-        return self._labels(self.predict_proba(X))
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Return the probability of each class, (n, classes), in the order of `classes_`."""
-        return labels.normalise(self._chances(X))
-
-    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
-        """Return the logarithms of `predict_proba`: always finite, as no class is ever ruled out."""
-        return np.log(self.predict_proba(X))
-
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Return the logit of each class against all others, (n, classes); (n,) for two classes."""
-        chances = self._chances(X)
-        logits = np.log(chances) - np.log1p(-chances)
-        return logits[:, 0] if logits.shape[1] == 1 else logits
-
-    def predict_proba_one(self, x: ArrayLike | Mapping[str, float]) -> dict[Any, float]:
-        """Return the probability of each class for a single row, with the least overhead."""
-        self._require_fitted("predict_proba_one")
-        chances, _ = self.learner_.moments_one(self._one(x))
-        return dict(zip(self.classes_.tolist(), labels.normalise(chances)[0].tolist(), strict=True))
-
-    def predict_one(self, x: ArrayLike | Mapping[str, float]) -> Any:
-        """Return the most probable class of a single row."""
-        chances = self.predict_proba_one(x)
-        return max(chances, key=chances.__getitem__)
-
     # Saving --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -292,13 +270,6 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
         refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         return rows, names
 
-    def _require_fitted(self, method: str) -> None:
-        if not hasattr(self, "learner_"):
-            check_is_fitted(
-                self,
-                msg=f"{method} has to know the classes: call partial_fit(X, y, classes=...) or fit first",
-            )
-
     def _stream(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, record: bool) -> FloatArray:
         """Learn rows in their order; return the probabilities from before, if asked to `record`."""
         begin = not hasattr(self, "learner_")
@@ -317,21 +288,11 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
                 for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
                     part = slice(start, start + constants.BLOCK_ROWS)
                     found = learner.partial_fit(rows[part], targets[part], threads, record, progress)
-                    chances += [_mix(predictions) for predictions in found]
+                    chances += [mix(predictions) for predictions in found]
         self.learner_, self.classes_ = learner, known
         return labels.normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
 
     # Small parts ---------------------------------------------------------------------------------------
-
-    def _chances(self, X: ArrayLike) -> FloatArray:
-        """Return each class's own probability against all others, [n, outputs]."""
-        rows = self._check_rows(X)
-        with self._threads() as threads:
-            return self.learner_.moments(rows, threads)[0]
-
-    def _labels(self, probabilities: FloatArray) -> Labels:
-        best: Labels = self.classes_[probabilities.argmax(axis=1)]
-        return best
 
     def _new_learner(self, features: int, classes: Labels) -> Learner:
         learner = Learner(self._settings(features, classes), find_splits)
@@ -351,15 +312,7 @@ class GLNClassifier(Manners, ClassifierMixin, BaseEstimator):
             step=self.step,
             decay=self.decay,
             min_probability=self.min_probability,
+            hinges=int(self.hinges),
             aggregation=self.aggregation,
             standardize=bool(self.standardize),
         )
-
-
-def _mix(predictions: Predictions) -> FloatArray:
-    """Return each class's own probability, mixed over the neurons of all networks, [n, outputs]."""
-    logits, weights = predictions.components[:2]
-    chances = np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
-    subscripts = "nek,nekd->nd" if weights.ndim == 3 else "ek,nekd->nd"
-    mixed: FloatArray = np.einsum(subscripts, weights, chances) / weights.shape[-2]
-    return mixed

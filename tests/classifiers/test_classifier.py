@@ -107,6 +107,7 @@ def test_a_stream_has_to_name_its_classes(tiny, table):
         ({"decay": -1.0}, "'decay' parameter"),
         ({"min_probability": 0.5}, "'min_probability' parameter"),
         ({"step": "capped"}, "'step' parameter"),
+        ({"hinges": -1}, "'hinges' parameter"),
         ({"layer_sizes": ()}, "layer_sizes must be a sequence of positive integers"),
         ({"context_dim": 17}, "'context_dim' parameter|context_dim must be"),
         ({"weight_range": (0.5, 1.0)}, "weight_range must begin below the initial weight"),

@@ -44,9 +44,10 @@ def test_a_job_is_what_the_simulator_finds():
 
 def test_our_settings_build_policies():
     for binary in (False, True):
-        for policy in (bandits.OURS, bandits.PAPERS):
+        for policy in bandits.OWN:
             setting = bandits.settings(policy, binary)
-            assert setting["reward"] == ("bernoulli" if binary else "gaussian")
+            simple = "bernoulli" if binary else "gaussian"
+            assert setting["reward"] == ("ctree" if policy == bandits.TREES else simple)
             assert json.loads(json.dumps(setting))
             assert not {"n_arms", "arms", "random_state", "n_jobs"} & set(setting)
     assert bandits.settings("LinFullPost", False) is None
@@ -153,7 +154,10 @@ def test_tables_and_picture(tmp_path):
 
 
 def test_published_numbers_are_of_known_policies():
-    known = {*bandits.POLICIES, *bandits.PUBLISHED_AS.values()}
+    names = [bandits.published_as(policy, False) for policy in bandits.OWN]
+    assert names == ["G-GLN", "G-GLN", "B-GLN"]
+    assert {bandits.published_as(policy, True) for policy in bandits.OWN} == {"B-GLN"}
+    known = {*bandits.POLICIES, *names}
     for column, policies in bandit_tasks.PAPER.items():
         assert set(policies) <= known
         assert {"LinFullPost", "B-GLN"} <= set(policies)

@@ -35,7 +35,7 @@ def tiny_digits(monkeypatch):
 
 
 def test_all_variants_are_there_and_one_is_chosen_without_the_test_images(tiny_digits, tmp_path):
-    results = experiment.run(("raw", "raw own gates"), None, 0, tmp_path / "store", **SMALL)
+    results = experiment.run(("raw", "raw own gates", "raw hinges"), None, 0, tmp_path / "store", **SMALL)
     record.write(tmp_path / "mnist.json", results)
     again = json.loads((tmp_path / "mnist.json").read_text())
     held_out = {name: found["held_out"]["accuracy"] for name, found in again["variants"].items()}

@@ -89,6 +89,7 @@ class ArmLearner:
             self.targets.state[:, 0] = 1.0, low, (high - low) ** 2
         nothing = np.empty((0, settings.features))
         self.arms = Arms(settings, draw_gates(settings, nothing), arms)
+        self.tallies = np.zeros((arms, 3, self.kind.bins))
         self.rows = 0
         self.first = Decisions(nothing, np.empty(0, np.int64), np.empty((0, 1)), np.empty(0))
         self.warming = settings.needs_data or reward_range is None
@@ -111,7 +112,9 @@ class ArmLearner:
     def _learn(self, decisions: Decisions, threads: Threads) -> None:
         """Learn a block with the scales as they are."""
         side = self.inputs.transform(decisions.contexts)
-        goals = self.kind.targets(self.targets.transform(decisions.rewards)).astype(self.settings.dtype)
+        rewards = self.targets.transform(decisions.rewards)
+        goals = self.kind.targets(rewards).astype(self.settings.dtype)
+        self.kind.tally(rewards, decisions.arms, self.tallies)
         if decisions.arms.size > 1 and (decisions.paces == 1.0).all():
             self.arms.learn(decisions.arms, side, goals, threads)
             return
@@ -140,6 +143,7 @@ class ArmLearner:
             self.targets.fit(self.first.rewards)
         side = self.inputs.transform(self.first.contexts)
         self.arms = Arms(self.settings, draw_gates(self.settings, side), self.arms.arms)
+        self.tallies[:] = 0.0
         self._learn(self.first, threads)
 
     @property
@@ -154,7 +158,7 @@ class ArmLearner:
         side, longest = self.inputs.transform(contexts), constants.BLOCK_ROWS
         if side.shape[0] <= longest:
             first, second, *counts = self.arms.ask(side)
-            return Forecast(*self.kind.moments(first, second), *counts)
+            return Forecast(*self.kind.moments(first, second, self.tallies), *counts)
         parts = [self.forecast(contexts[start:stop]) for start, stop in blocks(side.shape[0], longest)]
         return Forecast(*(np.concatenate(values, axis=1) for values in zip(*parts, strict=True)))
 
@@ -168,10 +172,12 @@ class ArmLearner:
     def add(self) -> None:
         """Append an arm that knows nothing."""
         self.arms = self.arms.with_arms(list(range(self.arms.arms)), 1)
+        self.tallies = np.concatenate([self.tallies, np.zeros((1, 3, self.kind.bins))])
 
     def remove(self, arm: int) -> None:
         """Forget an arm and its decisions; the numbers of those after it become one less."""
         self.arms = self.arms.with_arms([a for a in range(self.arms.arms) if a != arm], 0)
+        self.tallies = np.delete(self.tallies, arm, axis=0)
         self.first = self.first.take(self.first.arms != arm)
         self.first.arms[self.first.arms > arm] -= 1
 
@@ -187,6 +193,7 @@ class ArmLearner:
         }
         arrays = self.arms.state()
         arrays["scaler.inputs"], arrays["scaler.targets"] = self.inputs.state, self.targets.state
+        arrays["tallies"] = self.tallies
         arrays |= {f"first.{name}": array for name, array in self.first._asdict().items()}
         return values, arrays
 
@@ -200,6 +207,7 @@ class ArmLearner:
         learner.arms.restore(arrays)
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.rows, learner.warming = values["rows"], values["warming"]
+        learner.tallies = arrays["tallies"]
         first: Any = (arrays[f"first.{name}"] for name in Decisions._fields)
         learner.first = Decisions(*first)
         return learner

@@ -32,8 +32,8 @@ from ggln.core.univariate import Univariate
 FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 BASE_MODELS = ("none", "feature", "axes", "coordinate", "blr", "linear")
-GATES, ORDER, FOLDS, STEPS = range(4)
-"""Streams of random numbers: for drawing gates, shuffling rows, cutting folds, drawing steps."""
+GATES, ORDER, FOLDS, BASIS = range(4)
+"""Streams of random numbers: for gates, the order of rows, folds, and the functions that regressions sum."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class Settings:
     online: bool = False  # a stream's own ways: regressors learn with it, and every other network is calm
     family: str = "gaussian"  # or "bernoulli": what neurons predict
     decay: float | None = None  # rows after which the step of Bernoulli neurons falls as 1 / time
+    hinges: int = 0  # of a regression that learns with Bernoulli networks, and is their one regressor
     bias_weight: float = 1.0  # initial weight of isotropic biases, as a multiple of the other inputs'
 
     @property
@@ -100,7 +101,8 @@ class Settings:
     @property
     def needs_data(self) -> bool:
         """Whether networks depend on the first rows: their scale, or gates through them."""
-        return bool(self.standardize) or self.gating_bias == "data" or self.gating in ("tree", "pairs")
+        drawn = self.gating_bias == "data" or self.gating in ("tree", "pairs") or self.hinges > 0
+        return bool(self.standardize) or drawn
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
@@ -132,6 +134,7 @@ def bernoulli_settings(
     standardize: bool = True,
     dtype: Any = constants.WEIGHT,
     context_dims: tuple[int, ...] = (),
+    hinges: int = 0,
 ) -> Settings:
     """Return the settings of Bernoulli networks: one output for two classes, or one for each of several.
 
@@ -166,6 +169,8 @@ def bernoulli_settings(
         context_dims=context_dims,
         family="bernoulli",
         decay=decay,
+        hinges=hinges,
+        regressors=int(hinges > 0),
     )
 
 
@@ -220,7 +225,7 @@ def make_base(settings: Settings) -> tuple[Any, int]:
     if settings.base_model == "none":
         return NoBase(limit), 0
     if settings.base_model == "logit":
-        return LogitBase(limit), settings.features
+        return LogitBase(limit), settings.columns
     size = settings.n_estimators, settings.features, settings.outputs
     if settings.base_model == "blr":
         # beside regressions on all features, those on one each have one vote together

@@ -86,7 +86,15 @@ SHARE_PACE = 0.2
 """How fast shares in a default stream's mixture follow the evidence: at 1 one member is believed in the end,
 and what others would add to it is lost. 0.1 to 0.3 measured alike."""
 STEP_LIMIT = 5.0
-"""Standardised features enter the regressions clipped here: far out, steps and plane would extrapolate."""
+"""Standardised features enter a stream's regressions clipped here: far out, they would extrapolate."""
+HINGE_LIMIT = 5.0
+"""The same for a classifier's regression on hinges."""
+HINGE_PRIOR = 10.0
+"""Prior precision tau_0 of a classifier's regression on hinges of unit spread."""
+HINGE_VARIANCE = 1e-3
+"""The least variance of its errors: 0 and 1 may be told apart without any."""
+MAX_HINGES = 4096
+"""Of a classifier: its regression holds the square of them, 128 MB here."""
 JOINT_PRIOR_ROWS = 1.0
 """The joint regression's noise starts as if so many rows had shown a variance of 1, that of the targets."""
 GATE_ROWS = 1024

@@ -320,8 +320,8 @@ class Ensemble:
         if self.moving:
             if self.advisers.size:
                 kernels.call(judge_advice, (self.advisers, side, target, self._evidence))
-            state = self.shares, self.time, self._share_pace
-            kernels.call(switch_members, (*state, self._evidence, self._no_shares))
+            mixture = self.shares, self.time, self._share_pace
+            kernels.call(switch_members, (*mixture, self._evidence, self._no_shares))
         self.time += 1
 
     # Predicting ----------------------------------------------------------------------------------------

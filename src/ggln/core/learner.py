@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from ggln.core import constants
 from ggln.core.base_models import join
-from ggln.core.build import ORDER, STEPS, Settings, build, draw_gates, settings_from
+from ggln.core.build import BASIS, ORDER, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.core.drift import Watch
 from ggln.core.ensemble import Components, Ensemble, Epoch, blocks
 from ggln.core.gating import NO_SPLITS, Gates, Splits
+from ggln.core.hinges import HingeRegression
 from ggln.core.recursive import Recursions
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
@@ -104,7 +105,7 @@ class Learner:
         self.settings, self.find_splits, self.new_companions = settings, find_splits, new_companions
         self.advise: Callable[[FloatArray], FloatArray] | None = None
         self.trust = np.ones(settings.regressors)  # precisions of what `advise` says
-        self.companions = self._new_companions()
+        self.companions = self._new_companions(np.empty((0, settings.features)))
         self.pace = 1.0
         targets_too = settings.standardize is True
         limit = constants.TARGET_LIMIT * settings.bias_range if targets_too else constants.INPUT_LIMIT
@@ -127,14 +128,17 @@ class Learner:
             splits = [self.find_splits(features[part], goals[part], settings.seed) for part in parts]
         return build(settings, draw_gates(settings, side, splits))
 
-    def _new_companions(self) -> Companions | None:
-        """Return the regressors of a stream before any row, if it is to have them."""
+    def _new_companions(self, side: FloatArray) -> Companions | None:
+        """Return regressors that have learnt nothing, if there are to be any; side: [n, d], to draw from."""
         settings = self.settings
+        if settings.hinges:
+            random, drawn = settings.random(0, BASIS), side[:: max(1, len(side) // constants.GATE_ROWS)]
+            return HingeRegression(settings.hinges, settings.outputs, constants.HINGE_VARIANCE, drawn, random)
         if not (settings.online and settings.regressors):
             return None
         if self.new_companions is not None:
             return self.new_companions()
-        least, random = settings.min_variance, settings.random(0, STEPS)
+        least, random = settings.min_variance, settings.random(0, BASIS)
         return Recursions(settings.features, settings.outputs, least, random)
 
     def _join(self, scaled: FloatArray, predictions: FloatArray, precisions: FloatArray) -> FloatArray:
@@ -142,10 +146,17 @@ class Learner:
 
         scaled: [n, d]; predictions: [n, R, D], standardised; precisions: [n, R], or [R] for all rows.
         """
+        if self.settings.family == "bernoulli":
+            return np.hstack([scaled, self._logits(predictions, precisions)])
         if precisions.ndim == 1:
             precisions = np.tile(precisions, (predictions.shape[0], 1))
         side: FloatArray = join(scaled, predictions, precisions, constants.INPUT_LIMIT)
         return side
+
+    def _logits(self, predictions: FloatArray, precisions: FloatArray) -> FloatArray:
+        """Return the logits [n, R D] of targets 0 and 1 that Gaussians of these moments around them have."""
+        logits = (predictions - 0.5) * precisions[:, :, None]
+        return np.clip(logits.reshape(len(logits), -1), -constants.INPUT_LIMIT, constants.INPUT_LIMIT)
 
     def _standard(self, predictions: FloatArray, shifts: FloatArray, scales: FloatArray) -> FloatArray:
         """Return predictions [n, R, D] of targets in standardised units, which may change with the row."""
@@ -178,6 +189,10 @@ class Learner:
             predictions = self._standard(advice.predictions, *self.targets.shift_and_scale())
             self.trust = self._earned_trust(predictions, goals)
             side = self._join(side, predictions, self.trust)
+        if self.settings.hinges:
+            self.companions = self._new_companions(side)
+            assert self.companions is not None
+            side = self._join(side, *self.companions.learn(side, self.targets.transform(Y), threads))
         if self.settings.needs_data:
             self.ensemble = self._draw(side, goals, folds)
         self.ensemble.learn_epochs(
@@ -364,7 +379,7 @@ class Learner:
     def _begin_again(self, rows: FloatArray, targets: FloatArray, threads: Threads | None) -> None:
         """Draw networks from some rows, in the units that are now in force, and learn these."""
         side, scaled = self.inputs.transform(rows), self.targets.transform(targets)
-        self.companions = self._new_companions()
+        self.companions = self._new_companions(side)
         if self.companions is not None:
             side = self._join(side, *self.companions.learn(side, scaled, threads))
         goals = self._goals(scaled)

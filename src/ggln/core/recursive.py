@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ggln.core.constants import RECURSIONS, STEP_LIMIT, WAVE
 from ggln.core.jit import Specialized, exact_kernel, inner_exact
 from ggln.core.threads import Threads
-from ggln.core.triangle import derivatives, sweep
+from ggln.core.triangle import derivatives, follow_wave
 
 FloatArray = NDArray[np.float64]
 
@@ -54,29 +54,19 @@ def follow(
     """Predict row after row, each before it is learnt, if rows are to be learnt at all.
 
     side: [n, d]; goals: [n, D]; least: the smallest variance; means: [n, D], precisions: [n] # OUT. Several
-    rows pass the triangle together (`sweep`), each after the one before it.
+    rows pass the triangle together, each after the one before it.
     """
     triangle, noise = regression.triangle, regression.noise
     size, length = triangle.shape
-    outputs = length - size
     lines, rests, leverages = np.empty((WAVE, length)), np.empty((WAVE, length)), np.empty(WAVE)
     for first in range(0, side.shape[0], WAVE):
         rows = min(WAVE, side.shape[0] - first)
         for t in range(rows):
             write_inputs(regression, side[first + t], lines[t])
-            for d in range(outputs):
+            for d in range(length - size):
                 lines[t, size + d] = goals[first + t, d] if learning else 0.0
-        sweep(triangle, lines, rests, leverages, rows, learning)
-        for t in range(rows):
-            spread = 1.0 + leverages[t]
-            precisions[first + t] = 1.0 / (max(noise[1] / noise[0], least) * spread)
-            for d in range(outputs):
-                means[first + t, d] = -rests[t, size + d]
-            if learning:
-                for d in range(outputs):
-                    error = goals[first + t, d] - means[first + t, d]
-                    noise[1] += error * error / (spread * outputs)
-                noise[0] += 1.0
+        found = means[first : first + rows], precisions[first : first + rows]
+        follow_wave(triangle, noise, lines, rests, leverages, learning, least, found[0], found[1])
 
 
 def name_of(steps: int, among: int) -> str:

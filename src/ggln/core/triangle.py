@@ -51,6 +51,38 @@ def sweep(triangle: Any, lines: Any, rests: Any, leverages: Any, rows: Any, lear
                     rest[j] -= u * line[j]
 
 
+@exact_kernel
+def follow_wave(
+    triangle: Any,
+    noise: Any,
+    lines: Any,
+    rests: Any,
+    leverages: Any,
+    learning: Any,
+    least: Any,
+    means: Any,
+    precisions: Any,
+) -> None:
+    """Predict rows with the noise that was seen so far, each before it is learnt, if rows are learnt at all.
+
+    noise: [2] # OUT, rows of prior and data, and the sum of their squared errors, per output; least: the
+    smallest variance; means: [n, D], precisions: [n] # OUT; all else as in `sweep`, for the first n rows.
+    """
+    size, rows, outputs = triangle.shape[0], means.shape[0], means.shape[1]
+    goals = lines[:rows, size:].copy()
+    sweep(triangle, lines, rests, leverages, rows, learning)
+    for t in range(rows):
+        spread = 1.0 + leverages[t]
+        precisions[t] = 1.0 / (max(noise[1] / noise[0], least) * spread)
+        for d in range(outputs):
+            means[t, d] = -rests[t, size + d]
+        if learning:
+            for d in range(outputs):
+                error = goals[t, d] - means[t, d]
+                noise[1] += error * error / (spread * outputs)
+            noise[0] += 1.0
+
+
 def derivatives(
     triangle: NDArray[Any], inputs: NDArray[Any], precisions: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -25,12 +25,14 @@ from ggln.experiments.record import Results, machine
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-OURS, PAPERS = "GLCB", "GLCB-paper"  # with its defaults, and with the paper's settings
+OURS, PAPERS, TREES = "GLCB", "GLCB-paper", "GLCB-ctree"
+"""With its defaults, with the paper's settings, and with the distribution of rewards as a tree."""
+OWN = (OURS, PAPERS, TREES)
 FRAME = ("oracle", "uniform")
-POLICIES = (OURS, PAPERS, *competitors.NAMES)
-PUBLISHED_AS = {False: "G-GLN", True: "B-GLN"}
-"""What the paper calls ours, for continuous and for binary rewards."""
+POLICIES = (*OWN, *competitors.NAMES)
 VERSION = "1"
+VERSIONS = {"BBAlphaDiv": "2", "BBB": "2", "NeuralLinear": "2"}
+"""Of the jobs of policies that do not behave as they did in `VERSION`."""
 POINTS = 50
 """Steps at which regret is kept, equally far apart, the last step among them."""
 LEAST_RANKED = 10
@@ -42,14 +44,21 @@ def settings(policy: str, binary: bool) -> dict[str, Any] | None:
     reward = "bernoulli" if binary else "gaussian"
     if policy == PAPERS:
         return presets.PAPER_BANDITS | {"reward": reward}
-    if policy != OURS:
+    if policy not in OWN:
         return None
-    defaults = GLCB(n_arms=2, reward=reward).get_params()
+    defaults = GLCB(n_arms=2, reward="ctree" if policy == TREES else reward).get_params()
     return {
         name: value
         for name, value in defaults.items()
         if name not in ("n_arms", "arms", "random_state", "n_jobs")
     }
+
+
+def published_as(policy: str, binary: bool) -> str:
+    """Return what the paper calls a policy: its B-GLN is a tree of networks where rewards are continuous."""
+    if policy not in OWN:
+        return policy
+    return "B-GLN" if binary or policy == TREES else "G-GLN"
 
 
 def follow(
@@ -102,7 +111,7 @@ def plan(
     for name in names:
         task = tasks.TASKS[name]
         for policy in (*FRAME, *policies):
-            size = 1 if policy in (OURS, PAPERS) else competitors.BLOCK.get(policy, 100)
+            size = 1 if policy in OWN else competitors.BLOCK.get(policy, 100)
             for first in range(0, seeds, size):
                 arguments = {
                     "task": task._asdict(),
@@ -111,7 +120,8 @@ def plan(
                     "seeds": list(range(first, min(seeds, first + size))),
                     "steps": steps,
                 }
-                wanted.append((first, jobs.Job(follow, arguments, VERSION, {"data_dir": data_dir})))
+                number = VERSIONS.get(policy, VERSION)
+                wanted.append((first, jobs.Job(follow, arguments, number, {"data_dir": data_dir})))
     return [job for _, job in sorted(wanted, key=lambda pair: pair[0])]
 
 
@@ -149,10 +159,14 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
     """Return what is in the store, by task and policy, of today's settings."""
     known = {name: task._asdict() for name, task in tasks.TASKS.items()}
     found: dict[str, dict[str, Found]] = {name: {} for name in known}
-    for arguments, result in jobs.stored(follow, VERSION, store):
+    known_versions = sorted({VERSION, *VERSIONS.values()})
+    every = [(number, *job) for number in known_versions for job in jobs.stored(follow, number, store)]
+    for number, arguments, result in every:
         policy = arguments["policy"]
         name = next((name for name, task in known.items() if task == arguments["task"]), None)
         if name is None or arguments["steps"] != steps or policy not in (*FRAME, *POLICIES):
+            continue
+        if number != VERSIONS.get(policy, VERSION):
             continue
         current = settings(policy, tasks.TASKS[name].binary)
         if arguments["setting"] != json.loads(json.dumps(current)):
@@ -201,7 +215,7 @@ def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
         if policy not in policies:
             continue
         own = policies[policy]
-        known = paper.get(PUBLISHED_AS[task.binary] if policy in (OURS, PAPERS) else policy)
+        known = paper.get(published_as(policy, task.binary))
         lines[policy] = _line(own) | ({"rank": ranks[policy]} if policy in ranks else {})
         if known:
             lines[policy] |= {"paper": known[0], "paper_error": known[1]}
@@ -209,7 +223,7 @@ def _task(name: str, policies: dict[str, Found], published: bool) -> Results:
     kept = np.linspace(0, length - 1, min(POINTS, length)).round().astype(int) + 1
     return {
         "bandit": task._asdict(),
-        "settings": {policy: settings(policy, task.binary) for policy in (OURS, PAPERS) if policy in lines},
+        "settings": {policy: settings(policy, task.binary) for policy in OWN if policy in lines},
         "steps": length,
         "seeds_ranked": common,
         "policies": lines,

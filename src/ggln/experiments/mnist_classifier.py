@@ -37,6 +37,8 @@ SETTING: dict[str, Any] = {
 VARIANTS: dict[str, dict[str, Any]] = {
     "deskewed": {"deskewed": True},
     "raw": {},
+    "raw hinges": {"hinges": 1500},
+    "deskewed hinges": {"deskewed": True, "hinges": 1500},
     "raw twice the step": {"learning_rate": 2.0},
     "raw two layers": {"layer_sizes": (128, 128)},
     "raw sphere": {"gating": "sphere"},

@@ -11,6 +11,7 @@ VERMILLION = "#D55E00"
 LOOKS = {
     "GLCB": (GREEN, "-"),
     "GLCB-paper": (GREEN, "--"),
+    "GLCB-ctree": (GREEN, ":"),
     "LinFullPost": (BLUE, "-"),
     "NeuralLinear": (BLUE, "--"),
     "NeuralGreedy": (ORANGE, "-"),

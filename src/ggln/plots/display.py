@@ -1,7 +1,7 @@
 """What all displays share: where they draw, how they ask an estimator, how they read a table."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -63,7 +63,7 @@ def last_step(estimator: Any) -> Any:
 
 
 def networks_of(estimator: Any) -> Any:
-    """Return the regressor that tells an estimator's layers, fitted or not; of a table, that of its networks."""
+    """Return the networks of an estimator, fitted or not: those that a table's regressor would make."""
     model = last_step(estimator)
     return model.new_networks() if isinstance(model, TableRegressor) else model
 

@@ -40,6 +40,18 @@ def test_a_seed_does_not_depend_on_its_neighbours(known_answer):
     assert np.array_equal(together[1], alone[0])
 
 
+def test_the_rate_goes_on_falling_over_trainings():
+    key, shape = jax.random.key(0), neural.Shape(100, 2, 3)
+    start = neural.start_rms(key, shape)
+    data = neural.Data(
+        jax.random.normal(key, (100, 2)), jax.numpy.zeros(100, int), jax.random.normal(key, (100,))
+    )
+    train = jax.jit(lambda taken: neural.rms_train(neural.squared_error, start, key, data, 100, taken=taken))
+    first, tenth = (np.abs(np.asarray(train(taken)[0][0][0] - start[0][0][0])).max() for taken in (0, 900))
+    # of 25 steps k, the sum of 1 / (1 + k / 2) and of 1 / (1 + (900 + k) / 2)
+    assert 0 < tenth < 0.02 * first
+
+
 def test_neural_linear_keeps_the_posterior_of_lin_full_post(monkeypatch):
     random = np.random.default_rng(0)
     z = random.normal(size=(40, neural.HIDDEN)).astype(np.float32)

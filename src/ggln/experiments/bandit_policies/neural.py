@@ -171,8 +171,12 @@ def rms_train(
     data: Data,
     count: Array,
     included: Array | None = None,
+    taken: Array | int = 0,
 ) -> tuple[Tree, Tree]:
-    """Return network and optimizer's state after one training; included [steps] weighs the rows."""
+    """Return network and optimizer's state after one training.
+
+    included: [steps], weighs the rows; taken: steps after which the rate goes on falling, 0 sets it back.
+    """
     rms = optax.scale_by_rms(**RMS)
     clip = optax.clip_by_global_norm(MAX_NORM)
 
@@ -184,7 +188,7 @@ def rms_train(
         gradient = jax.grad(loss)(network, noise, rows, weights)
         gradient, _ = clip.update(gradient, optax.EmptyState())
         change, memory = rms.update(gradient, memory)
-        rate = RATE / (1.0 + RATE_DECAY * number)
+        rate = RATE / (1.0 + RATE_DECAY * (taken + number))
         return (jax.tree.map(lambda w, c: w - rate * c, network, change), memory), None
 
     trained, _ = lax.scan(step, state, jnp.arange(STEPS))

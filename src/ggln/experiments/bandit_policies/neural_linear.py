@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, random
 
-from ggln.experiments.bandit_policies.constants import A0, B0, HIDDEN, PRECISION
+from ggln.experiments.bandit_policies.constants import A0, B0, HIDDEN, PRECISION, ROUND, STEPS
 from ggln.experiments.bandit_policies.neural import (
     Data,
     Method,
@@ -65,9 +65,12 @@ def _observe(state: Tree, x: Array, arm: Array, reward: Array) -> Tree:
 
 
 def _train(state: Tree, key: Array, data: Data, count: Array) -> Tree:
-    """Train the network, then fit all regressions anew to what its hidden layer has become."""
+    """Train the network, then fit all regressions anew to what its hidden layer has become.
+
+    Set back to its first value, the rate would silence the hidden layer in some contexts before long.
+    """
     model, _ = state
-    model = rms_train(squared_error, model, key, data, count)
+    model = rms_train(squared_error, model, key, data, count, taken=(count // ROUND - 1) * STEPS)
     arms = model[0][1][1].shape[0]
     z = hidden(model[0], data.contexts)
     known = jnp.arange(len(data.rewards)) < count
