@@ -351,8 +351,9 @@ class ReferenceNetwork(Twin):
         if settings.base_model == "none":
             return Gaussians(np.empty((0, eye.shape[0])), np.empty((0, *eye.shape)))
         if settings.base_model == "axes":
-            along = np.kron(np.clip(z, -r * len(eye), r * len(eye))[:, None], eye)
-            return Gaussians(along, np.tile(eye / settings.base_variance, (len(along), 1, 1)))
+            along: FloatArray = np.kron(np.clip(z, -r * len(eye), r * len(eye))[:, None], eye)
+            variances = np.full(len(along), settings.base_variance, np.float64)
+            return Gaussians(along, eye / variances[:, None, None])
         if settings.base_model == "blr":
             means, variances = self.regression.predict(z)
             means = np.clip(means, -r, r)
