@@ -351,7 +351,7 @@ class ReferenceNetwork(Twin):
         if settings.base_model == "none":
             return Gaussians(np.empty((0, eye.shape[0])), np.empty((0, *eye.shape)))
         if settings.base_model == "axes":
-            along: FloatArray = np.kron(np.clip(z, -r * len(eye), r * len(eye))[:, None], eye)
+            along = (np.clip(z, -r * len(eye), r * len(eye))[:, None, None] * eye).reshape(-1, len(eye))
             variances = np.full(len(along), settings.base_variance, np.float64)
             return Gaussians(along, eye / variances[:, None, None])
         if settings.base_model == "blr":
