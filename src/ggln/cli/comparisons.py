@@ -121,9 +121,6 @@ def ablation(
     names = chosen(sets, experiment.SETS)
     results = experiment.run(names, splits, rows, store_folder(store, output), n_jobs, data_dir)
     console = new_console()
-    for measure, title in (
-        ("rmse_ratio", "RMSE against the defaults'"),
-        ("nll_difference", "NLL less the defaults'"),
-    ):
-        print_table(console, title, *experiment.table(results, measure), {})
+    title = "Errors less the defaults': over all sets, and of the best … worst set"
+    print_table(console, title, *experiment.table(results), {"of sets ": "of sets"})
     keep(console, results, output, "ablation", picture.draw)

@@ -121,16 +121,23 @@ def overall(sets: Sequence[Results]) -> Results:
     }
 
 
-def table(results: Results, measure: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the variants, and for each set and overall "rmse_ratio" in per cent, or "nll_difference"."""
-    variants = [label for label in results["settings"] if label != DEFAULTS]
-    lines = results["sets"] | {"overall": results["overall"]}
-    rows = {
-        name: {label: _text(own[label][measure], measure) for label in variants}
-        for name, own in lines.items()
-    }
-    return dict.fromkeys(variants, ""), rows
+COLUMNS = ("RMSE, %", "of sets", "NLL", "of sets ")
+"""Over all sets, and from the best to the worst of them."""
 
 
-def _text(value: float, measure: str) -> str:
-    return f"{100 * (value - 1):+.1f}%" if measure == "rmse_ratio" else f"{value:+.3f}"
+def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the columns, and for each variant its errors less those of the defaults as text."""
+    rows = {}
+    for label in results["settings"]:
+        if label != DEFAULTS:
+            own, sets = results["overall"][label], [each[label] for each in results["sets"].values()]
+            ratios = [100 * (each["rmse_ratio"] - 1) for each in sets]
+            differences = [each["nll_difference"] for each in sets]
+            texts = (
+                f"{100 * (own['rmse_ratio'] - 1):+.1f}",
+                f"{min(ratios):+.0f} … {max(ratios):+.0f}",
+                f"{own['nll_difference']:+.3f}",
+                f"{min(differences):+.2f} … {max(differences):+.2f}",
+            )
+            rows[label] = dict(zip(COLUMNS, texts, strict=True))
+    return dict.fromkeys(COLUMNS, ""), rows
