@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ggln import persistence
-from ggln.components import Distribution, gaussians, mixture
+from ggln.components import Distribution, mixture
 from ggln.conversion import as_numbers, naming_text
 from ggln.core import constants, recursive
 from ggln.core.build import BASE_MODELS, COVARIANCES, ORDER, Settings
@@ -25,7 +24,8 @@ from ggln.core.learner import Advice, Course, Learner, Predictions
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
 from ggln.explain import ExplainMixin
-from ggln.manners import COUNTS, JOBS, RATE, ROWS, Manners, refuse_arguments, refuse_bad, with_names
+from ggln.forecasts import Forecasts
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_arguments, refuse_bad, with_names
 from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits
 
 FloatArray = NDArray[np.float64]
@@ -35,20 +35,7 @@ FEWEST_ADVISED = 40
 """Rows below which regressors as base models are not worth their while, and "auto" learns as a stream."""
 
 
-class NeuronLayer(NamedTuple):
-    """What each neuron of a layer predicts: arrays of shape (rows, neurons), or (rows, neurons, outputs)."""
-
-    mean: FloatArray
-    variance: FloatArray
-
-    def nll(self, y: FloatArray) -> FloatArray:
-        """Return each neuron's mean negative log-likelihood in nats: y (rows,) -> (neurons,)."""
-        losses = np.log(2 * np.pi * self.variance) + (y[:, None] - self.mean) ** 2 / self.variance
-        average: FloatArray = 0.5 * losses.mean(axis=0)
-        return average
-
-
-class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
+class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     """Regression with a predictive distribution, learnt online and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
@@ -308,64 +295,6 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         return self
 
-    # Predicting ----------------------------------------------------------------------------------------
-
-    def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Return the predictive mean, and if asked its standard deviation or covariance.
-
-        Returns
-        -------
-        mean : (n,) or (n, outputs), as the targets were
-        std : of the same shape, with `return_std`
-        cov : (n, outputs, outputs), with `return_cov`
-        """
-        if return_std and return_cov:
-            raise ValueError("return_std and return_cov cannot both be asked for")
-        rows = self._check_rows(X)
-        with self._threads() as threads:
-            mean, std = self.learner_.moments(rows, threads)
-            if not return_cov:
-                return (self._shaped(mean), self._shaped(std)) if return_std else self._shaped(mean)
-            if self.n_outputs_ == 1:
-                return self._shaped(mean), std[:, :, None] ** 2
-            joint: Any = mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
-            return self._shaped(mean), joint.cov
-
-    def predict_dist(self, X: ArrayLike) -> Distribution:
-        """Return the predictive distribution of each row, a mixture over neurons and networks."""
-        rows = self._check_rows(X)
-        with self._threads() as threads:
-            return mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
-
-    def predict_one(self, x: ArrayLike | Mapping[str, float], return_std: bool = False) -> Any:
-        """Return the mean for a single row, with the least overhead: a float, or an array of outputs.
-
-        Before anything was learnt it is 0, so that a stream can predict before it learns.
-        """
-        if not hasattr(self, "learner_"):
-            return (0.0, 1.0) if return_std else 0.0
-        mean, std = self.learner_.moments_one(self._one(x))
-        if self.n_outputs_ == 1:
-            return (float(mean[0, 0]), float(std[0, 0])) if return_std else float(mean[0, 0])
-        return (mean[0], std[0]) if return_std else mean[0]
-
-    def neurons(self, X: ArrayLike) -> list[NeuronLayer]:
-        """Return every neuron's mean and variance, layer by layer; the networks' layers side by side."""
-        rows = self._check_rows(X)
-        with self._threads() as threads:
-            predictions = self.learner_.predictions(rows, threads)
-        means, covariances = gaussians(predictions, self.n_outputs_)
-        if covariances.ndim == 5:
-            covariances = np.diagonal(covariances, axis1=3, axis2=4)
-        if self.n_outputs_ == 1:
-            means, covariances = means[..., 0], covariances[..., 0]
-        edges = np.cumsum((0, *self.learner_.settings.layer_sizes))
-        shape = (rows.shape[0], -1, *means.shape[3:])
-        return [
-            NeuronLayer(means[:, :, a:b].reshape(shape), covariances[:, :, a:b].reshape(shape))
-            for a, b in itertools.pairwise(edges)
-        ]
-
     # Saving --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -540,10 +469,6 @@ class GGLNRegressor(Manners, ExplainMixin, RegressorMixin, BaseEstimator):
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         return [str(name) for name in names]
-
-    def _shaped(self, values: FloatArray) -> FloatArray:
-        """Return (n, outputs) values in the shape that the targets had."""
-        return values[:, 0] if self._flat_target else values
 
 
 def _columns(targets: FloatArray) -> FloatArray:

@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ggln import persistence
 from ggln.components import Distribution
-from ggln.estimators import GGLNRegressor, NeuronLayer
+from ggln.estimators import GGLNRegressor
 from ggln.explain import Effects, Explanation, Importance
 from ggln.explain.effects import reference_values
 from ggln.explain.gates import ActiveGates, Neighbours
+from ggln.forecasts import NeuronLayer
 from ggln.manners import refuse_arguments
 from ggln.tables.frames import columns_of, encode, one_row, target_names, unnamed_rows, unread
 from ggln.tables.schema import Schema, infer, infer_stream
