@@ -60,7 +60,10 @@ PAPER_SARCOS: Preset = {
     "covariance": "isotropic",
     "standardize": "inputs",
 }
-"""Table 2, left. Biases lie at +-7 on each of the 7 axes; scale the targets to [-1, 1] beforehand."""
+"""Table 2, left. Biases lie at +-7 on each of the 7 axes, features' Gaussians along each of them.
+
+Scale the targets to [-1, 1] beforehand. Variances of at least 1 need weights that are projected: see
+docs/deviations.md."""
 
 PAPER_BANDITS: Preset = {
     "exploration": "bonus",

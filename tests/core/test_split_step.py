@@ -20,13 +20,17 @@ def rows_of(settings: Settings, count: int) -> Any:
     return clean + 0.2 * rng.standard_normal(clean.shape), clean.astype(settings.dtype)
 
 
-@pytest.mark.parametrize("bias_weight", [0.0, 0.3])
-def test_engine_equals_twin(bias_weight: float, make_settings: Callable[..., Settings]) -> None:
+@pytest.mark.parametrize(
+    ("bias_weight", "base_model"), [(0.0, "coordinate"), (0.3, "coordinate"), (0.3, "axes")]
+)
+def test_engine_equals_twin(
+    bias_weight: float, base_model: str, make_settings: Callable[..., Settings]
+) -> None:
     settings = make_settings(
         layer_sizes=(5, 6, 1),  # pairs, and one neuron alone
         outputs=3,
         features=3,
-        base_model="coordinate",
+        base_model=base_model,
         step="split",
         learning_rate=0.3,
         bias_range=2.0,

@@ -346,14 +346,10 @@ class ReferenceNetwork(Twin):
         return layers
 
     def base(self, z: FloatArray) -> Gaussians:
-        """Return layer 0: the base predictions (section 6 and Appendix C), with means in [-r, r]."""
+        """Return layer 0: the base predictions (section 6 and Appendix C), within their range."""
         settings, r, eye = self.settings, self.settings.bias_range, np.eye(self.settings.outputs)
         if settings.base_model == "none":
             return Gaussians(np.empty((0, eye.shape[0])), np.empty((0, *eye.shape)))
-        if settings.base_model == "axes":
-            along = (np.clip(z, -r * len(eye), r * len(eye))[:, None, None] * eye).reshape(-1, len(eye))
-            variances = np.full(len(along), settings.base_variance, np.float64)
-            return Gaussians(along, eye / variances[:, None, None])
         if settings.base_model == "blr":
             means, variances = self.regression.predict(z)
             means = np.clip(means, -r, r)
@@ -361,7 +357,9 @@ class ReferenceNetwork(Twin):
             along_axes = settings.base_model == "coordinate"
             directions = settings.outputs * eye if along_axes else np.ones(settings.outputs)
             means = np.clip(z, -r, r)[:, None] * directions
-            variances = np.full(z.size, settings.base_variance, np.float64)
+            if settings.base_model == "axes":
+                means = (np.clip(z, -r * len(eye), r * len(eye))[:, None, None] * eye).reshape(-1, len(eye))
+            variances = np.full(len(means), settings.base_variance, np.float64)
         if settings.base_model == "linear":
             mean, variance = self.joint.predict(z)
             means, variances = np.vstack([means, np.clip(mean, -r, r)]), np.append(variances, variance)
