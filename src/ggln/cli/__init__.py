@@ -30,6 +30,7 @@ from ggln.cli import (
 from ggln.cli.app import App
 from ggln.cli.show import new_console, print_table, save
 
+INTERRUPTED = 128 + signal.SIGINT
 app = App(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -54,6 +55,8 @@ def run() -> None:
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # which typer takes for exit code 1
             end_by_pipe()
+        if end.code == INTERRUPTED:  # which typer makes of it, without a word
+            print("ggln: interrupted", file=sys.stderr)
         raise
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
