@@ -55,14 +55,14 @@ def run() -> None:
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # which typer takes for exit code 1
             end_by_pipe()
-        if end.code == INTERRUPTED:  # which typer makes of it, without a word
-            print("ggln: interrupted", file=sys.stderr)
         raise
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise
         print(f"ggln: {sentence(error)}", file=sys.stderr)
         sys.exit(2)
+    if code == INTERRUPTED:  # which typer makes of it, without a word
+        print("ggln: interrupted", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 
