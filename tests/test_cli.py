@@ -16,7 +16,8 @@ def quick(monkeypatch):
     """Small networks instead of the experiments' own."""
     small = {"layer_sizes": (8, 8), "context_dim": 2, "epochs": 2, "n_estimators": 1}
     full_demo, full_hetero = demo.run, hetero.run
-    monkeypatch.setattr(demo, "run", lambda **given: full_demo(**given, **small))
+    alone = small | {"base_model": "feature", "folds": 0}  # without base regressors, which take the time
+    monkeypatch.setattr(demo, "run", lambda **given: full_demo(**given, **alone))
     monkeypatch.setattr(hetero, "run", lambda rows, seed: full_hetero(rows, seed, points=21, **small))
 
 

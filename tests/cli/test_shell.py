@@ -75,6 +75,16 @@ def test_wrong_words_are_one_line_and_exit_code_2(arguments, said, ggln):
     assert said in line
 
 
+def test_an_interruption_is_one_line(ggln, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ggln.tables.plan.Input.check", interrupt)
+    code, output, line = ggln("fit", "t.csv", "--target", "y")
+    assert (code, output) == (130, "")
+    assert line.strip() == "ggln: interrupted"
+
+
 def test_help_is_short_as_well_and_in_words(ggln):
     import typer
 

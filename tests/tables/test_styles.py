@@ -68,6 +68,8 @@ def test_dates_with_times():
 def test_what_cannot_be_told_is_said():
     remark = "column 'x' is left out: '1,234' may be 1.234 or 1234: write it without a comma"
     assert inferred(["1,234"] * 3)[1] == [remark]
+    (remark,) = inferred(["1.5", "2,5", "3"])[1]
+    assert "its numbers are written in two ways, such as '1.5' and '2,5'" in remark
     (remark,) = inferred(["03/04/2024", "05/06/2024"])[1]
     assert "whether the day or the month of '03/04/2024' comes first: write 2024-12-31" in remark
     (remark,) = inferred([f"{i} EUR" for i in range(30)])[1]

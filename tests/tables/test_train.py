@@ -162,7 +162,7 @@ def test_unreadable_rows_stop_or_are_left_out(write_csv, small):
     ("rows", "message"),
     [
         ([["x", "price"]], "has no rows"),
-        ([["x", "price"], ["1", ""], ["2", "NA"]], "no row that could be learnt"),
+        ([["x", "price"], ["1", ""], ["2", "NA"]], "has no row with a value of price"),
         (
             [["x", "price"], ["1", "Rome"], ["2", "Oslo"]],
             "'price' of .* is no column of numbers .it has 'Rome'",

@@ -30,6 +30,7 @@ from ggln.cli import (
 from ggln.cli.app import App
 from ggln.cli.show import new_console, print_table, save
 
+INTERRUPTED = 128 + signal.SIGINT
 app = App(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -60,6 +61,8 @@ def run() -> None:
             raise
         print(f"ggln: {sentence(error)}", file=sys.stderr)
         sys.exit(2)
+    if code == INTERRUPTED:  # which typer makes of it, without a word
+        print("ggln: interrupted", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 

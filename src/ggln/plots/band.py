@@ -71,7 +71,7 @@ class BandDisplay(Display):
         (self._draw_categories if self.x.dtype.kind in "UO" else self._draw_curves)(ax, levels, color)
         ax.set(xlabel=self.x_name, ylabel=self.y_name)
         if legend:
-            legend_above(ax, 4)
+            legend_above(ax, 4, markerscale=2.0)  # samples are small
         return self
 
     def _draw_curves(self, ax: Axes, levels: list[float], color: str) -> None:

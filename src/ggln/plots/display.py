@@ -44,9 +44,14 @@ class Display:
         return ax
 
 
-def legend_above(ax: Axes, columns: int) -> None:
+def legend_above(ax: Axes, columns: int, markerscale: float = 1.0) -> None:
     """Name what is drawn above the axes, where it hides nothing."""
-    compact: Any = {"fontsize": "small", "handlelength": 1.6, "columnspacing": 1.2, "markerscale": 2.0}
+    compact: Any = {
+        "fontsize": "small",
+        "handlelength": 1.6,
+        "columnspacing": 1.2,
+        "markerscale": markerscale,
+    }
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, **compact)
 
 

@@ -15,7 +15,7 @@ from ggln.plots.view import look
 
 SHOWN = 3  # neurons of the experiment
 LINE = 1.5
-"""Width of boundaries: as wide as the cells of the grid, whose edges are steps."""
+"""Width of one neuron's boundaries: as wide as the cells of the grid, whose edges are steps."""
 SMALLEST = 0.01
 """Regions below this share of the picture get no label."""
 
@@ -89,13 +89,14 @@ class GatingDisplay(Display):
 
     def _lines(self, ax: Axes) -> None:
         """Draw the boundaries of the half-spaces, from one edge of the picture to the other."""
+        width = LINE if len(self.contexts) == 1 else LINE / 2
         for (a, b), offset in zip(self.normals, self.offsets, strict=True):
             if abs(b) * np.ptp(self.y) > abs(a) * np.ptp(self.x):
                 ends = np.array([self.x[0], self.x[-1]])
-                ax.plot(ends, (offset - a * ends) / b, color="white", linewidth=LINE)
+                ax.plot(ends, (offset - a * ends) / b, color="white", linewidth=width)
             elif a != 0.0:
                 ends = np.array([self.y[0], self.y[-1]])
-                ax.plot((offset - b * ends) / a, ends, color="white", linewidth=LINE)
+                ax.plot((offset - b * ends) / a, ends, color="white", linewidth=width)
         ax.set(xlim=(self.x[0], self.x[-1]), ylim=(self.y[0], self.y[-1]))
 
     def _name_regions(self, ax: Axes) -> None:

@@ -100,7 +100,18 @@ def number_style(texts: Sequence[str]) -> tuple[str, FloatArray] | None:
             return style, values
     if values.size and "either" in told:
         raise UnclearError(f"{told['either']!r} {either(told['either'])}")
+    if POINT in told and COMMA in told and readable(_any_number, texts).size:
+        raise UnclearError(
+            f"its numbers are written in two ways, such as {told[POINT]!r} and {told[COMMA]!r}: choose one"
+        )
     return None
+
+
+def _any_number(text: str) -> float:
+    """Return 0 for a number in any style, or raise ValueError."""
+    if sign(text) is None:
+        raise ValueError(text)
+    return 0.0
 
 
 def either(text: str) -> str:

@@ -86,7 +86,12 @@ class Training:
             with self.source.open() as table:
                 self._begin(table)
         if not hasattr(self.model.regressor_, "learner_"):
-            raise ValueError(f"{self.source.path} has no row that could be learnt")
+            why = (
+                f"with a value of {', '.join(self.plan.targets)}"
+                if self.unlabelled
+                else "that could be learnt"
+            )
+            raise ValueError(f"{self.source.path} has no row {why}")
         return self.model
 
     # The sample ----------------------------------------------------------------------------------------
