@@ -50,8 +50,6 @@ def test_our_settings_build_policies():
             assert setting["reward"] == ("ctree" if policy == bandits.TREES else simple)
             assert json.loads(json.dumps(setting))
             assert not {"n_arms", "arms", "random_state", "n_jobs"} & set(setting)
-    weights = [bandits.settings(policy, False)["exploration_weight"] for policy in bandits.OWN]
-    assert weights == [0.3, 1.0, 1.0]
     assert bandits.settings("LinFullPost", False) is None
     assert bandits.settings(bandits.PAPERS, False)["layer_sizes"] == (1000, 100, 1)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ggln.bandits import logs, networks
+from ggln.bandits import logs
 from ggln.bandits.exploration import COUNTS, RULES
 from ggln.bandits.offpolicy import PolicyValues, policy_values
 from ggln.core.arm_learner import ArmLearner
@@ -23,7 +23,7 @@ class Deciding:
 
     reward: str
     exploration: str
-    exploration_weight: float | None
+    exploration_weight: float
     pseudo_count: str
     arms_: list[Any]
     _range: tuple[float, float] | None  # what is mapped to [0, 1]; None standardises rewards
@@ -51,8 +51,7 @@ class Deciding:
         if unknown.size:
             return self.arms_[int(self._random.choice(unknown))]
         rule = RULES[self.exploration]
-        weight = networks.exploration_weight(self.exploration_weight, self.reward)
-        scores = rule(forecast, counts, learner.rows, weight, self._random)
+        scores = rule(forecast, counts, learner.rows, self.exploration_weight, self._random)
         return self.arms_[int(np.argmax(scores))]
 
     def predict(self, contexts: ArrayLike) -> Any:

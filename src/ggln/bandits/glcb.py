@@ -48,8 +48,8 @@ class GLCB(Deciding, BaseEstimator):
     exploration : {"thompson", "ucb", "bonus", "greedy"}
         How arms are tried of which little is known: by a draw from the posterior of their mean reward, by an
         upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
-    exploration_weight : float, optional
-        Factor on the posterior's deviation, or on the bonus. None takes 1 for reward="ctree", 0.3 else.
+    exploration_weight : float
+        Factor on the posterior's deviation, or on the bonus.
     pseudo_count : {"soft_min", "mean", "leverage"}
         What N is. With N_k how often the arm was played in the active context of neuron k: the soft minimum
         (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of decisions that the joint
@@ -105,7 +105,7 @@ class GLCB(Deciding, BaseEstimator):
         "reward": [StrOptions({"gaussian", "bernoulli", "ctree"})],
         "depth": [Interval(Integral, 1, 8, closed="both")],
         "exploration": [StrOptions(set(RULES))],
-        "exploration_weight": [Interval(Real, 0, 1e9, closed="both"), None],
+        "exploration_weight": [Interval(Real, 0, 1e9, closed="both")],
         "pseudo_count": [StrOptions(set(COUNTS))],
         "reward_range": ["array-like", None],
         "gating": [StrOptions({"sphere", "axis", "mixed"})],
@@ -123,7 +123,7 @@ class GLCB(Deciding, BaseEstimator):
         arms: Sequence[Label] | None = None,
         reward: str = "gaussian",
         exploration: str = "thompson",
-        exploration_weight: float | None = None,
+        exploration_weight: float = 0.3,
         pseudo_count: str = "soft_min",
         reward_range: tuple[float, float] | None = None,
         depth: int = 3,

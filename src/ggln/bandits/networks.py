@@ -46,9 +46,6 @@ SHARED = (
 """Settings that Bernoulli networks have, too."""
 GAUSSIAN, BERNOULLI = (3e-2, (0.0, 1e3)), (1e-1, (-200.0, 200.0))
 """Learning rate and range of the weights."""
-EXPLORATION = {"gaussian": 0.3, "bernoulli": 0.3, "ctree": 1.0}
-"""Weight of exploration. A tree has no regression at its bottom, and learns more slowly what a context is
-worth: with less, an arm that is bad in half of the contexts is given up before it is known in which."""
 LEAST = 0.01
 """Probabilities are kept this far from 0 and 1: an arm is never written off for good by its first rewards."""
 
@@ -70,11 +67,6 @@ def settings(parameters: dict[str, Any], features: int, seed: int) -> Settings:
     outputs = 1 if parameters["reward"] == "bernoulli" else 2 ** parameters["depth"] - 1
     shared = {name: getattr(gaussian, name) for name in SHARED}
     return bernoulli_settings(**shared, features=features, outputs=outputs, min_probability=LEAST)
-
-
-def exploration_weight(weight: float | None, reward: str) -> float:
-    """Return the factor on the posterior's deviation, or on the bonus."""
-    return EXPLORATION[reward] if weight is None else weight
 
 
 def reward_range(parameters: dict[str, Any]) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln import presets
-from ggln.bandits import GLCB, networks, simulate
+from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
 from ggln.experiments import bandit_tasks as tasks
 from ggln.experiments import jobs
@@ -47,7 +47,6 @@ def settings(policy: str, binary: bool) -> dict[str, Any] | None:
     if policy not in OWN:
         return None
     defaults = GLCB(n_arms=2, reward="ctree" if policy == TREES else reward).get_params()
-    defaults["exploration_weight"] = networks.exploration_weight(None, defaults["reward"])
     return {
         name: value
         for name, value in defaults.items()
