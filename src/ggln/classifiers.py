@@ -68,8 +68,8 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
     hinges : int, 0 to 4096
         Bends of a Bayesian linear regression that learns every row exactly, once: max(v.x - b, 0) with v from
         one random row to another. What it predicts of each class are base predictions beside the features,
-        and gates may look at them. It helps most in a single pass over many features; each row costs time in
-        the square of them. 0 does without.
+        and with more than two classes all that gates look at. It helps most in a single pass over many
+        features; each row costs time in the square of the hinges. 0 does without.
     aggregation : {"switching", "last"}
         Predict with the switching mixture of all neurons, or with the last layer's first neuron.
     anneal : bool

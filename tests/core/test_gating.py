@@ -22,6 +22,7 @@ from ggln.core.gating import (
     sample_offsets,
     sample_pairs,
     sample_sphere,
+    shift,
 )
 
 Array = NDArray[Any]
@@ -126,6 +127,15 @@ def test_bits_of_a_context() -> None:
     )  # x0 >= 0.5, x1 >= -1, 0.6 x0 + 0.8 x1 >= 0
     side = np.array([[0.5, -2.0], [0.0, -1.0], [0.0, 0.0], [1.0, 1.0]])
     np.testing.assert_array_equal(find(gates, side), [[0b001, 0b010, 0b110, 0b111]])
+
+
+@pytest.mark.parametrize("gating", SAMPLERS)
+def test_shifted_gates_do_not_look_at_the_columns_in_front(gating: str) -> None:
+    random = np.random.default_rng(0)
+    side = random.normal(size=(30, 3))
+    gates = SAMPLERS[gating](8, 2, side, "data", random)
+    wider = np.hstack([random.normal(size=(30, 4)), side])
+    np.testing.assert_array_equal(find(shift(gates, 4), wider), find(gates, side))
 
 
 def test_contexts_do_not_depend_on_blocks() -> None:

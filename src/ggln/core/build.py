@@ -21,7 +21,7 @@ from ggln.core.bernoulli import Bernoulli
 from ggln.core.diagonal import Diagonal
 from ggln.core.ensemble import Ensemble
 from ggln.core.full import Full
-from ggln.core.gating import NO_SPLITS, SAMPLERS, Gates, Splits, take_splits
+from ggln.core.gating import NO_SPLITS, SAMPLERS, Gates, Splits, shift, take_splits
 from ggln.core.isotropic import Isotropic
 from ggln.core.network import Rules, make_shape
 from ggln.core.neuron import Limits, Step
@@ -81,6 +81,15 @@ class Settings:
     def columns(self) -> int:
         """Columns of the side information: the features, and what each regressor predicts of each output."""
         return self.features + self.regressors * self.outputs
+
+    @property
+    def first_gated(self) -> int:
+        """The first column that gates look at.
+
+        What a regression on hinges says of three classes or more tells better than the features which rows
+        belong together: gates between two rows then ask which of two classes is likelier.
+        """
+        return self.features if self.hinges and self.outputs > 1 else 0
 
     def fold(self, network: int) -> int:
         """Return the fold that a network leaves out."""
@@ -252,13 +261,14 @@ def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = 
         neurons * settings.context_dim * (settings.n_estimators * settings.columns + constants.GATE_ROWS)
     )
     memory.require(8 * numbers, "drawing the gates")
-    step = max(1, side.shape[0] // constants.GATE_ROWS)
-    side = side[: step * constants.GATE_ROWS : step, : settings.columns]
+    step, first = max(1, side.shape[0] // constants.GATE_ROWS), settings.first_gated
+    side = side[: step * constants.GATE_ROWS : step, first : settings.columns]
     shape = neurons, settings.context_dim, side, settings.gating_bias
     drawn = []
     for network in range(settings.n_estimators):
         random = settings.random(network, GATES)
-        drawn.append(take_splits(sample(*shape, random), splits[network % len(splits)], random))
+        gates = shift(sample(*shape, random), first)
+        drawn.append(take_splits(gates, splits[network % len(splits)], random))
     for network, gates in enumerate(drawn):
         if settings.context_dims:  # gates that no row passes leave a network with fewer contexts
             gates.offsets[:, settings.context_dims[settings.kind(network)] :] = np.inf

@@ -128,6 +128,12 @@ def sample_mixed(
     return Gates(codes, np.where(general, sphere.offsets, axis.offsets), sphere.normals[general.ravel()])
 
 
+def shift(gates: Gates, columns: int) -> Gates:
+    """Return gates of side information that has so many more columns, in front, which they do not look at."""
+    before = np.zeros((gates.normals.shape[0], columns))
+    return Gates(gates.codes + np.int32(columns), gates.offsets, np.hstack([before, gates.normals]))
+
+
 def take_splits(gates: Gates, splits: Splits, rng: np.random.Generator) -> Gates:
     """Replace most of the gates by splits of trees, drawn in proportion to a power of their gain.
 

@@ -49,7 +49,7 @@ def test_the_rate_goes_on_falling_over_trainings():
     train = jax.jit(lambda taken: neural.rms_train(neural.squared_error, start, key, data, 100, taken=taken))
     first, tenth = (np.abs(np.asarray(train(taken)[0][0][0] - start[0][0][0])).max() for taken in (0, 900))
     # of 25 steps k, the sum of 1 / (1 + k / 2) and of 1 / (1 + (900 + k) / 2)
-    assert 0 < tenth < 0.02 * first
+    assert 0 < tenth < 0.05 * first
 
 
 def test_neural_linear_keeps_the_posterior_of_lin_full_post(monkeypatch):
