@@ -88,9 +88,16 @@ def test_networks_are_switched_between_as_neurons_are() -> None:
         np.testing.assert_allclose(history[t], expected, rtol=1e-12)
         switch(expected, 1 + t, np.exp(evidence[:, t] - evidence[:, t].max()))
     np.testing.assert_allclose(shares, expected, rtol=1e-12)
-    cut = np.full(4, 0.25)
-    for start, stop in [(0, 1), (1, 13), (13, 30)]:
-        switch_members(cut, 1 + start, 1.0, np.ascontiguousarray(evidence[:, start:stop]), np.empty((0, 4)))
+
+
+@pytest.mark.parametrize("pace", [1.0, 0.2])
+def test_the_cut_of_rows_does_not_matter_to_shares(pace) -> None:
+    evidence = np.random.default_rng(0).normal(scale=3.0, size=(19, 30))
+    shares, cut = np.full(19, 1 / 19), np.full(19, 1 / 19)
+    switch_members(shares, 1, pace, evidence, np.empty((30, 19)))
+    for start, stop in [(0, 1), (1, 13), (13, 14), (14, 30)]:
+        part = np.ascontiguousarray(evidence[:, start:stop])
+        switch_members(cut, 1 + start, pace, part, np.empty((0, 19)))
     np.testing.assert_array_equal(cut, shares)
 
 

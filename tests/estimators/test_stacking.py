@@ -13,6 +13,7 @@ from sklearn.neural_network import MLPRegressor
 
 import ggln
 from ggln import GGLNRegressor
+from ggln.core.constants import RECURSIONS
 from ggln.core.gating import NO_SPLITS
 from ggln.regressors import WIDE_ROWS, Live, default_regressors, find_splits, fit_frozen
 
@@ -265,14 +266,44 @@ def test_saving_and_cutting_a_default_stream_do_not_matter(table, assert_same, t
 
 
 def test_a_stream_believes_the_networks_that_predict_best():
-    """Targets that jump: calm networks follow the regressions, the others correct them."""
+    """Targets that jump: calm networks follow the regressions, the others correct both."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 2))
     model = GGLNRegressor(random_state=0).partial_fit(X, np.sign(X[:, 0]) * np.sign(X[:, 1]))
     shares = model.learner_.ensemble.shares
     assert shares.sum() == pytest.approx(1.0)
     assert shares.min() > 0
-    assert shares[::2].sum() > 0.9
+    assert shares.size == 15 + len(RECURSIONS)
+    assert shares[:15:2].sum() > 0.8
+
+
+def test_regressions_are_components_of_a_streams_mixture(table):
+    X, y = table(100)
+    model = GGLNRegressor(n_estimators=2, layer_sizes=(4, 2), random_state=0).partial_fit(X, y)
+    learner, found = model.learner_, model.predict_dist(X)
+    assert found.means.shape[1] == 2 * 6 + len(RECURSIONS)
+    means, precisions = learner.companions.predict(learner.inputs.transform(X))
+    shift, scale = learner.targets.shift_and_scale()
+    np.testing.assert_allclose(found.means[:, 12:], shift + scale * means[..., 0], rtol=1e-10)
+    np.testing.assert_allclose(found.stds[:, 12:], scale / np.sqrt(precisions), rtol=1e-10)
+    np.testing.assert_allclose(found.weights[12:], learner.ensemble.shares[2:], rtol=1e-10)
+    np.testing.assert_allclose(found.mean, model.predict(X), rtol=1e-5)
+    np.testing.assert_allclose(found.std, model.predict(X, return_std=True)[1], rtol=1e-5)
+
+
+def test_a_mixture_of_the_last_neuron_has_no_other_members(table):
+    X, y = table(60)
+    model = GGLNRegressor(n_estimators=2, layer_sizes=(4, 1), aggregation="last", random_state=0)
+    assert model.partial_fit(X, y).predict_dist(X).means.shape[1] == 2
+
+
+def test_a_file_of_another_kind_of_stream_is_refused(table, tmp_path):
+    X, y = table(30)
+    model = GGLNRegressor(n_estimators=2, layer_sizes=(4, 2), random_state=0).partial_fit(X, y)
+    model.learner_.ensemble.shares = np.full(2, 0.5)
+    model.save(tmp_path / "old.ggln")
+    with pytest.raises(ValueError, match="mixture has 2 members, expected 6"):
+        ggln.load(tmp_path / "old.ggln")
 
 
 def test_a_stream_of_many_features_does_without_regressions():

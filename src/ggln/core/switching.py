@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ggln.core.jit import exact_kernel, fast_kernel, fused_multiply_add
+from ggln.core.jit import exact_kernel, fast_kernel, fused_multiply_add, inner_exact
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -82,6 +82,20 @@ def switch(weights: Any, time: Any, density: Any) -> Any:
     return evidence
 
 
+@inner_exact
+def soften(shares: Any, pace: Any, density: Any) -> None:
+    """Mix the members' densities [M] # OUT with that of their mixture: see `switch_members`.
+
+    Compiled exactly: summed beside the reading of a block's evidence, the loop would be vectorised or not
+    according to the block's length, and round accordingly.
+    """
+    mixed = 0.0
+    for e in range(shares.size):
+        mixed += shares[e] * density[e]
+    for e in range(shares.size):
+        density[e] = pace * density[e] + (1.0 - pace) * mixed
+
+
 @fast_kernel
 def switch_members(shares: Any, time: Any, pace: Any, evidence: Any, history: Any) -> None:
     """Move the members' shares in the mixture # OUT over a block of rows, as neurons' weights are moved.
@@ -99,10 +113,7 @@ def switch_members(shares: Any, time: Any, pace: Any, evidence: Any, history: An
         most = evidence[0, t]
         for e in range(shares.size):
             most = max(most, evidence[e, t])
-        mixed = 0.0
         for e in range(shares.size):
             density[e] = exp_negative(max(evidence[e, t] - most, FAINTEST))
-            mixed += shares[e] * density[e]
-        for e in range(shares.size):
-            density[e] = pace * density[e] + (1.0 - pace) * mixed
+        soften(shares, pace, density)
         switch(shares, time + t, density)
