@@ -1,4 +1,4 @@
-"""Run all benchmarks: ``python -m benchmarks`` writes results/bench.json and its table in the docs."""
+"""Run all benchmarks: ``python -m benchmarks`` writes results/bench.json and its table in README and docs."""
 
 from pathlib import Path
 
@@ -27,7 +27,8 @@ def main() -> None:
         results[name] = measure()
         console.print(name, results[name])
     record.write(Path("results/bench.json"), results)
-    table.write(Path("docs/benchmarks.md"), results)
+    for page in ("README.md", "docs/benchmarks.md"):
+        table.write(Path(page), results)
 
 
 main()

@@ -1,4 +1,4 @@
-"""The table of docs/benchmarks.md, written from results/bench.json."""
+"""The table of the README and of docs/benchmarks.md, written from results/bench.json."""
 
 from pathlib import Path
 
