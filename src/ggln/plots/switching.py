@@ -81,7 +81,8 @@ def _by_layer(weights: FloatArray, layer_sizes: Sequence[int]) -> FloatArray:
     neurons = sum(layer_sizes)
     if weights.ndim != 2 or weights.shape[1] % neurons:
         raise ValueError(
-            f"weights must have shape (n, networks * {neurons}) for these layer_sizes, got {weights.shape}"
+            f"weights must have shape (n, networks * {neurons}) for these layer_sizes, got {weights.shape}; "
+            "a default stream's mixture ends with four regressions: say regressions=4"
         )
     each = weights.reshape(len(weights), -1, neurons).sum(axis=1)
     shares: FloatArray = np.add.reduceat(each, np.cumsum((0, *layer_sizes[:-1])), axis=1)
