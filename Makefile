@@ -32,7 +32,10 @@ demo: $(RUN_STAMP) ## Install the package and run its demonstration
 	@$(BIN)/ggln demo
 
 .PHONY: test
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
 test: lint ## Run every check, then the tests
+# Two processes share the cores: threads of scikit-learn and of linear algebra would wait for each other.
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 .PHONY: lint

@@ -65,7 +65,7 @@ def test_memory_does_not_grow_with_the_table(ggln, model, sales):
         assert ggln("predict", model, f"{rows}.csv", "-o", "out.csv")[0] == 0
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < 1.1 * peaks[0]
+    assert peaks[1] < 1.2 * peaks[0]
 
 
 def test_a_closed_pipe_is_no_error(model, sales, tmp_path):

@@ -133,7 +133,7 @@ def test_arguments_must_be_plain(chores, tmp_path):
 def test_a_killed_run_goes_on_where_it_was(marks, tmp_path):
     store = tmp_path / "store"
     process = start("square", store, marks, 2, seconds=0.3)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not store.exists() or len(finished(store)) < 3:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
