@@ -84,7 +84,7 @@ def test_bad_values_are_named_and_change_nothing(tiny, table, assert_same):
                 call(worse, y)
         with pytest.raises(ValueError, match="row 7, column 2"):
             model.predict_proba(worse)
-        with pytest.raises(ValueError, match="x contains .*column 2"):
+        with pytest.raises(ValueError, match=r"x contains .*column 2"):
             model.learn_one(worse[7], 1)
     with pytest.raises(ValueError, match="y contains NaN: row 1"):
         model.partial_fit(X[:2], [0.0, np.nan])
