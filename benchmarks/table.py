@@ -27,7 +27,7 @@ def markdown(results: Results) -> str:
         (
             "the same, weights/s over the plain loop's",
             "2.5 / 4 / 4",
-            series(fits, "one core / plain loop", ".1f"),
+            series(fits, "one core / plain loop", ".2f"),
         ),
         ("two cores over one", "1.7", series(fits, "two cores / one core", ".2f")),
         (
