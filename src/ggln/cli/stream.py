@@ -117,7 +117,7 @@ def stream(
     category: options.Categories = None,
     setting: options.Settings = None,
     seed: options.Seed = 0,
-    n_jobs: options.Jobs = 1,
+    n_jobs: options.Jobs = -1,
     form: Annotated[
         options.TextForm | None, typer.Option("--format", help="Format of the input.", show_default=False)
     ] = None,
