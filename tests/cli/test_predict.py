@@ -124,7 +124,7 @@ def test_rows_beyond_what_was_learnt_are_spoken_of(ggln, model, tmp_path):
     (tmp_path / "far.csv").write_text("area,city,age\n50,Rome,3\n900,Rome,4\n-900,Rome,5\n")
     code, output, said = ggln("predict", model, "far.csv")
     assert (code, output.count("\n")) == (0, 4)
-    assert "2 rows beyond what was learnt of 'area' (2" in said
+    assert "2 rows far from what was learnt of 'area' (2" in said
     assert "intervals do not widen there" in said
     assert "age" not in said
 
@@ -138,7 +138,7 @@ def test_categories_are_read_without_blanks_and_unknown_ones_are_spoken_of(ggln,
     (tmp_path / "new.csv").write_text("area,city,age\n50,Paris,3\n60,Rome,4\n")
     code, _, said = ggln("predict", model, "new.csv")
     assert code == 0
-    assert "1 row beyond what was learnt of 'city' (" in said
+    assert "1 row far from what was learnt of 'city' (" in said
 
 
 def test_nothing_that_is_read_is_written_to(ggln, model, tmp_path):

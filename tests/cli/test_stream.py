@@ -124,17 +124,34 @@ def test_a_stream_of_which_nothing_can_be_read_is_an_error(ggln, tmp_path):
     assert not (tmp_path / "m.ggln").exists()
 
 
-def test_a_first_row_with_a_gap_is_spoken_of_and_not_for_ever(ggln, quick):
-    rows = joined(["city,x,y", ",1,2", *(f"Oslo,{i},{i}" for i in range(120))])
+def test_columns_are_what_their_first_values_are(ggln, quick):
+    rows = joined(["city,x,y", ",1,2", *(f"Oslo,{i},{i}" for i in range(30))])
     code, output, said = ggln("stream", "--target", "y", *quick, stdin=rows)
-    assert (code, output.count("\n")) == (0, 2)
-    assert "row 2: 'city' is 'Oslo', but the first row had no value there" in said
+    assert (code, output.count("\n")) == (0, 32)
+    assert said == "Predicted 31 rows and learnt 31\n"
+
+
+def test_faults_of_one_kind_do_not_hide_another(ggln, quick):
+    bad = ["4,abc", *(f"{i},1,2" for i in range(20)), "a,3"]
+    code, _, said = ggln("stream", "--target", "y", *quick, stdin=joined(["x,y", "1,2", "2,3", *bad]))
+    assert code == 0
+    assert "row 4: it has 3 cells" in said
+    assert "row 24: 'x' is 'a', which is not a number: left out" in said
+    assert "left out 22 that cannot be read" in said
+
+
+def test_first_rows_with_a_gap_are_spoken_of_and_not_for_ever(ggln, quick):
+    gaps = [f",{i},{i}" for i in range(10)]
+    rows = joined(["city,x,y", *gaps, *(f"Oslo,{i},{i}" for i in range(120))])
+    code, output, said = ggln("stream", "--target", "y", *quick, stdin=rows)
+    assert (code, output.count("\n")) == (0, 11)
+    assert "row 11: 'city' is 'Oslo', but the first rows had no value there" in said
     assert "--category city" in said
     assert said.count("left out") == 8  # five one by one, the 10th, the 100th, and all of them
     assert "the 100th row" in said
-    assert "Predicted 1 row and learnt 1, left out 120 that cannot be read" in said
+    assert "Predicted 10 rows and learnt 10, left out 120 that cannot be read" in said
     code, output, said = ggln("stream", "--target", "y", "--category", "city", *quick, stdin=rows)
-    assert (code, output.count("\n")) == (0, 122)
+    assert (code, output.count("\n")) == (0, 131)
 
 
 def test_a_file_where_standard_input_is_read(ggln, sales, quick):

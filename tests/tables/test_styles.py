@@ -114,7 +114,7 @@ def test_a_first_row_without_a_value_is_remembered():
     table = Table("t.csv", ["x", "y"], iter(()), lambda: True)
     schema = infer_stream(table, ["", "1"], ["y"], (), ())
     reason = schema.columns[0].values(["Oslo"])[2][0]
-    assert "the first row had no value there" in reason
+    assert "the first rows had no value there" in reason
     assert "--category x" in reason
     assert isinstance(infer_stream(table, ["", "1"], ["y"], (), ["x"]).columns[0], Category)
 

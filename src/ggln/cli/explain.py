@@ -140,16 +140,16 @@ def _predictions(model: "TableRegressor", rows: "Rows") -> list[list[str]]:
 
 
 def _largest(head: tuple[str, ...], lines: Lines, top: int) -> Lines:
-    """Return the largest `top` of each row and target, or all lines."""
+    """Return the largest `top` of each row and target, or all of them, the largest first."""
     from itertools import groupby
 
-    if not top:
-        return lines
     size = head.index("contribution" if "contribution" in head else "effect")
     place = [head.index(name) for name in ("row", "target") if name in head]
     groups = (list(group) for _, group in groupby(lines, key=lambda line: [line[i] for i in place]))
     return [
-        line for group in groups for line in sorted(group, key=lambda line: -abs(float(line[size])))[:top]
+        line
+        for group in groups
+        for line in sorted(group, key=lambda line: -abs(float(line[size])))[: top or None]
     ]
 
 

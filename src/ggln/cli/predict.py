@@ -79,8 +79,8 @@ def predict(
         count, beyond = predict_table(model_itself, opened, output, output_format, levels, report, n_jobs)
     for name, rows in beyond.most_common(MOST_REMARKS):
         known = f"what was learnt of {name!r} ({stored.schema.range_of(name)})"
-        watch.say(f"{counted(rows, 'row')} beyond {known}: intervals do not widen there")
-    if watch.unreadable:
-        watch.say(f"Left out {counted(watch.unreadable, 'row')} that cannot be read")
+        watch.say(f"{counted(rows, 'row')} far from {known}: intervals do not widen there")
+    if watch.faults:
+        watch.say(f"Left out {counted(watch.faults.total(), 'row')} that cannot be read")
     if output is not None:
         watch.say(f"Wrote {counted(count, 'prediction')} to {output}")

@@ -1,6 +1,7 @@
 """Progress bars on standard error: rows, rows per second, the running loss. Quiet unless it is a terminal."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,7 +18,7 @@ from rich.progress import (
 from rich.text import Text
 
 from ggln.tables.read import Bad
-from ggln.tables.watch import Advance, left_out
+from ggln.tables.watch import Advance, fault, left_out
 
 LOSS_EVERY = 1.0
 """Seconds between two looks at the loss: each costs a little time."""
@@ -39,7 +40,7 @@ class Terminal:
         self.console = console or Console(stderr=True)
         self.shown = self.console.is_terminal
         self.looked = 0.0
-        self.unreadable = 0  # rows that were left out
+        self.faults: Counter[str] = Counter()  # of rows that were left out, by kind
 
     def say(self, remark: str) -> None:
         """Print a line."""
@@ -47,8 +48,9 @@ class Terminal:
 
     def left_out(self, bad: Bad) -> None:
         """Speak of a row that is left out, or only count it."""
-        self.unreadable += 1
-        remark = left_out(bad, self.unreadable)
+        kind = fault(bad)
+        self.faults[kind] += 1
+        remark = left_out(bad, self.faults[kind])
         if remark:
             self.say(remark)
 

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,9 +84,9 @@ class Waiting:
             self.saved = time.monotonic()
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})  # to say what to do with them
 def stream(
-    file: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    context: typer.Context,
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -132,8 +133,9 @@ def stream(
 
     Example: ggln stream --target y < rows.csv | cut -d, -f3-
     """
-    if file not in (None, "-"):
-        raise ValueError(f"ggln stream reads rows as they come from standard input: say < {file} instead")
+    if context.args not in ([], ["-"]):
+        given = " ".join(context.args)
+        raise ValueError(f"ggln stream reads rows as they come from standard input: say < {given} instead")
     options.check_jobs(n_jobs)
     levels = options.levels(quantiles)
     if model is not None:
@@ -153,10 +155,11 @@ def stream(
     waiting = Waiting(save_every)
     with waiting.signals():
         table = open_unless_stopped(form, waiting, model)
+        features: list[str] = []
         if stored:
             stored.schema.bind(table, targets=True)
         else:  # an error of the command, whatever the rows are like
-            feature_columns(table, targets, dropped, categories)
+            features = feature_columns(table, targets, dropped, categories)
         header = [*table.columns, *prediction_names(stored.schema.targets if stored else targets, levels)]
         check_output(None, output_format, header)
         settings = options.settings(setting)
@@ -172,28 +175,28 @@ def stream(
                 raise unreadable("standard input", bad)
             watch.left_out(bad)
 
-        first = first_rows(table, report)
-        if not first.rows:
+        undecided = [] if stored else [name for name in features if name not in categories]
+        first = first_rows(table, undecided, report)
+        if not first:
             if waiting.stopped:
                 raise stopped(model)
             raise ValueError(f"{table.name} has no rows")
-        known = (
-            stored.restore()
-            if stored
-            else online.begin(table, first.rows[0], targets, dropped, categories, settings, seed)
-        )
+        if stored:
+            known = stored.restore()
+        else:
+            values = online.first_values([row for chunk in first for row in chunk.rows])
+            known = online.begin(table, values, targets, dropped, categories, settings, seed)
         with open_writer(None, output_format, header, []) as writer:
             running = online.Stream(known, table, writer, levels, report, n_jobs)
             waiting.save = lambda: keep(running, model)
             try:
-                running.take(first)
-                for chunk in table.chunks(online.LONGEST, wait=False):
+                for chunk in chain(first, table.chunks(online.LONGEST, wait=False)):
                     waiting.require_reader()
                     running.take(chunk)
                     waiting.keep()
             finally:
                 keep(running, model)
-                watch.say(summary(running, watch.unreadable, model, waiting.stopped))
+                watch.say(summary(running, watch.faults.total(), model, waiting.stopped))
         if table.count and not running.predicted and not waiting.stopped:
             raise ValueError("none of the rows could be read: is a column a --category, or one to --drop?")
 
@@ -232,16 +235,28 @@ def open_unless_stopped(form: "read.Format | None", waiting: Waiting, model: Pat
         raise
 
 
-def first_rows(table: "read.Table", report: "Callable[[read.Bad], None]") -> "read.Chunk":
-    """Return the first rows that are rows at all; from them on there is a model that could be lost."""
-    from ggln.tables.stream import LONGEST
+def first_rows(
+    table: "read.Table", undecided: list[str], report: "Callable[[read.Bad], None]"
+) -> "list[read.Chunk]":
+    """Return the first rows that are rows at all; from them on there is a model that could be lost.
 
+    They are as many as it takes until all `undecided` columns have had a value, within reason.
+    """
+    from ggln.tables.cells import is_missing
+    from ggln.tables.stream import HELD_UP, LONGEST, first_values
+
+    held: list[read.Chunk] = []
     for chunk in table.chunks(LONGEST, wait=False):
-        if chunk.rows:
-            return chunk
-        for bad in chunk.bad:
-            report(bad)
-    return table.chunk(0, wait=False)
+        if held or chunk.rows:
+            held.append(chunk)
+            rows = [row for some in held for row in some.rows]
+            values = dict(zip(table.columns, first_values(rows), strict=True))
+            if len(rows) >= HELD_UP or not any(is_missing(values[name]) for name in undecided):
+                break
+        else:
+            for bad in chunk.bad:
+                report(bad)
+    return held
 
 
 def keep(running: "Stream", model: Path | None) -> None:

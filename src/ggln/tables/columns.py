@@ -56,7 +56,7 @@ class Number:
         told = styles.sign(text)
         if told is None and self.guessed:
             return (
-                f"{self.name!r} is {text!r}, but the first row had no value there, so it was taken for a "
+                f"{self.name!r} is {text!r}, but the first rows had no value there, so it was taken for a "
                 f"column of numbers: begin again with --category {self.name}, or with a row that has one"
             )
         if told is None:

@@ -191,7 +191,7 @@ def check_target(table: Table, name: str, texts: Sequence[str]) -> str:
 def infer_stream(
     table: Table, row: Row, targets: list[str], drop: Sequence[str], categories: Sequence[str]
 ) -> Schema:
-    """Decide from the first row alone: a stream cannot be held up.
+    """Decide from each column's first value alone: a stream cannot be held up.
 
     Categories get room for levels to come; a missing value becomes the last one of its column.
     """

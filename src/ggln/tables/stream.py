@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.estimators import GGLNRegressor
+from ggln.tables import cells
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Moments, Worker
 from ggln.tables.predict import quantiles_of, side_by_side
@@ -28,6 +29,23 @@ ROWS_OF_A_UNIT = 2
 """Rows whose predictions are left empty: a single target has no spread, so they would be in no unit."""
 
 
+HELD_UP = 10
+"""Rows that are waited for, at most, where cells of the first one are empty: a column without any value may
+be of any kind."""
+
+
+def first_values(rows: Sequence[Row]) -> Row:
+    """Return each column's first value among the first rows, up to `HELD_UP`; a gap where there is none.
+
+    >>> first_values([["", "1"], ["Oslo", "2"]])
+    ['Oslo', '1']
+    """
+    found = list(rows[0])
+    for row in rows[1:HELD_UP]:
+        found = [new if cells.is_missing(known) else known for known, new in zip(found, row, strict=True)]
+    return found
+
+
 def begin(
     table: Table,
     row: Row,
@@ -37,7 +55,7 @@ def begin(
     settings: dict[str, Any],
     seed: int,
 ) -> TableRegressor:
-    """Return a model that has learnt nothing yet, for a stream with this first row."""
+    """Return a model that has learnt nothing yet, for a stream with these first values."""
     schema = infer_stream(table, row, targets, drop, categories)
     return TableRegressor.of(GGLNRegressor(**settings, random_state=seed), schema)
 

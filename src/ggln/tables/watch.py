@@ -1,5 +1,6 @@
 """Who looks on while a table is learnt."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
@@ -14,8 +15,17 @@ ONE_BY_ONE = 5
 """Rows that cannot be read, of which each is spoken of: a thousand lines would hide all others."""
 
 
+def fault(bad: Bad) -> str:
+    """Return what is wrong with a row, without what differs from one to the next.
+
+    >>> fault(Bad(7, "it has 1 cell, not 2")) == fault(Bad(9, "it has 3 cell, not 2"))
+    True
+    """
+    return re.sub(r"'[^']*'$|'[^']*',|\d+", "", bad.reason)
+
+
 def left_out(bad: Bad, count: int) -> str | None:
-    """Return what to say of the row that is the `count`-th to be left out; None if it is only counted.
+    """Return what to say of the row that is the `count`-th of its kind to be left out; None if only counted.
 
     >>> left_out(Bad(7, "it has 1 cell, not 2"), 1)
     'row 7: it has 1 cell, not 2: left out'
