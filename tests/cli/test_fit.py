@@ -10,6 +10,7 @@ def test_fit_says_what_it_did_and_scores_what_it_held_out(ggln, sales, quick, tm
     code, output, said = ggln("fit", sales(), "--target", "price", "--validate", "0.2", *quick)
     assert code == 0, said
     assert "price from 3 columns, as 4 features" in said
+    assert "Numbers: area, age; Categories: city" in said
     assert "The model is in model.ggln" in said
     for name in ("RMSE", "NLL", "CRPS", "90 %", "held out"):
         assert name in output

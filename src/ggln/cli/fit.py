@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ggln.tables.train import Training
 
 app = App()
+KINDS = {"number": "Numbers", "date": "Dates", "boolean": "Yes or no", "category": "Categories"}
+"""What columns are taken for, as it is said."""
 
 
 @app.command()
@@ -109,6 +111,8 @@ def _say(training: "Training", watch: "Terminal") -> None:
         f"Learnt {counted(regressor.learner_.rows, 'row')}: {', '.join(schema.targets)} from "
         f"{counted(len(schema.columns), 'column')}, as {counted(regressor.n_features_in_, 'feature')}"
     )
+    kinds = {kind: [c.name for c in schema.columns if c.kind == kind] for kind in KINDS}
+    watch.say("; ".join(f"{KINDS[kind]}: {', '.join(names)}" for kind, names in kinds.items() if names))
     if training.unlabelled:
         watch.say(f"Left out {counted(training.unlabelled, 'row')} without a target")
     if training.unreadable:
