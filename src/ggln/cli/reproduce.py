@@ -102,6 +102,12 @@ def sarcos(
             show_default=False,
         ),
     ] = None,
+    protocols: Annotated[
+        str | None,
+        typer.Option(
+            help="Of paper and leak-free, separated by commas; both by default.", show_default=False
+        ),
+    ] = None,
     seed: Seed = 0,
     n_jobs: Workers = 1,
     data_dir: DataDir = None,
@@ -116,9 +122,9 @@ def sarcos(
     from ggln.plots import sarcos as picture
 
     names = chosen(models, experiment.MODELS, option="--models")
-    results = experiment.run(
-        rows, seed, store_folder(store, output), n_jobs, data_dir, names, **_given(epochs=epochs)
-    )
+    asked = chosen(protocols, tuple(experiment.PROTOCOLS), option="--protocols")
+    folder = store_folder(store, output)
+    results = experiment.run(rows, seed, folder, n_jobs, data_dir, names, asked, **_given(epochs=epochs))
     console = new_console()
     columns, lines = experiment.table(results)
     print_table(console, "Test MSE over the seven torques", columns, lines, {})

@@ -20,6 +20,8 @@ def draw(results: dict[str, Any]) -> Figure:
     figure = Figure(figsize=(7.5, 1.5 + 0.55 * len(models)), layout="constrained")
     axes = figure.subplots()
     for number, (protocol, (color, text)) in enumerate(PROTOCOLS.items()):
+        if protocol not in results["protocols"]:
+            continue
         values = [results["protocols"][protocol][model]["mse"] for model in models]
         places = [place + 0.36 * number - 0.18 for place in range(len(models))]
         bars = axes.barh(places, values, height=0.34, color=color, label=text)
