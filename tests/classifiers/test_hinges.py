@@ -3,10 +3,12 @@
 import copy
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 
 import ggln
+from ggln import GLNClassifier
 
 LABELS = [0, 1, 2]
 
@@ -61,3 +63,17 @@ def test_hostile_input_yields_probabilities(tiny, table, scale):
             chances = model.predict_proba(rows)
             assert (chances > 0).all()
             np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+
+
+def test_models_in_memory_that_cannot_be_written_to_go_on(tmp_path):
+    """As joblib hands large models to its workers."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((100, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
+    model = GLNClassifier(hinges=20, epochs=1, layer_sizes=(4,), random_state=0).fit(X, y)
+    joblib.dump(model, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    np.testing.assert_array_equal(mapped.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(
+        mapped.partial_fit(X, y).predict_proba(X), model.partial_fit(X, y).predict_proba(X)
+    )

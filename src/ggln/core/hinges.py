@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core import memory
 from ggln.core.constants import HINGE_LIMIT, HINGE_PRIOR, WAVE
 from ggln.core.gating import sample_pairs
 from ggln.core.jit import exact_kernel, fused_multiply_add, inner_exact
@@ -132,6 +133,10 @@ class HingeRegression:
             found = means[part], precisions[part]
             follow(self.triangle, self.noise, some, known, learning, self.least, *found)
         return means[:, None], precisions[:, None]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to."""
+        vars(self).update({name: memory.writeable(value) for name, value in state.items()})
 
     def state(self) -> dict[str, FloatArray]:
         """Return what was drawn and learnt, by name."""

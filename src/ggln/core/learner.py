@@ -141,6 +141,13 @@ class Learner:
         least, random = settings.min_variance, settings.random(0, BASIS)
         return Recursions(settings.features, settings.outputs, least, random)
 
+    def _accompanied(self, side: FloatArray, targets: FloatArray, threads: Threads | None) -> FloatArray:
+        """Return the side information of rows that new companions learn, if there are to be any."""
+        self.companions = self._new_companions(side)
+        if self.companions is None:
+            return side
+        return self._join(side, *self.companions.learn(side, targets, threads))
+
     def _join(self, scaled: FloatArray, predictions: FloatArray, precisions: FloatArray) -> FloatArray:
         """Return the side information of rows: standardised features, and what regressors predict.
 
@@ -190,9 +197,7 @@ class Learner:
             self.trust = self._earned_trust(predictions, goals)
             side = self._join(side, predictions, self.trust)
         if self.settings.hinges:
-            self.companions = self._new_companions(side)
-            assert self.companions is not None
-            side = self._join(side, *self.companions.learn(side, self.targets.transform(Y), threads))
+            side = self._accompanied(side, self.targets.transform(Y), threads)
         if self.settings.needs_data:
             self.ensemble = self._draw(side, goals, folds)
         self.ensemble.learn_epochs(
@@ -379,9 +384,7 @@ class Learner:
     def _begin_again(self, rows: FloatArray, targets: FloatArray, threads: Threads | None) -> None:
         """Draw networks from some rows, in the units that are now in force, and learn these."""
         side, scaled = self.inputs.transform(rows), self.targets.transform(targets)
-        self.companions = self._new_companions(side)
-        if self.companions is not None:
-            side = self._join(side, *self.companions.learn(side, scaled, threads))
+        side = self._accompanied(side, scaled, threads)
         goals = self._goals(scaled)
         self.ensemble = self._draw(side, goals, None)
         for start, stop in blocks(len(side), self.ensemble.block_rows):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core import memory
 from ggln.core.constants import RECURSIONS, STEP_LIMIT, WAVE
 from ggln.core.jit import Specialized, exact_kernel, inner_exact
 from ggln.core.threads import Threads
@@ -178,10 +179,7 @@ class Recursions:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle, also from memory that cannot be written to."""
         vars(self).update(state)
-        self.regressions = [
-            Regression(*(np.require(array, requirements="W") for array in regression))
-            for regression in self.regressions
-        ]
+        self.regressions = [memory.writeable(regression) for regression in self.regressions]
 
     def state(self) -> dict[str, FloatArray]:
         """Return what was learnt, by name; the steps are drawn again."""

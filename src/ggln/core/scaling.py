@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core import memory
 from ggln.core.constants import CONSTANT_RATIO, OUTLIER, SETTLED_ROWS
 from ggln.core.jit import exact_kernel
 
@@ -100,7 +101,7 @@ class Scaler:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle, also from memory that cannot be written to."""
-        vars(self).update(state, state=np.require(state["state"], requirements="W"))
+        vars(self).update(state, state=memory.writeable(state["state"]))
 
     def shift_and_scale(self) -> tuple[FloatArray, FloatArray]:
         """Return what standardised values are multiplied by and moved to, to be in the user's units again."""
