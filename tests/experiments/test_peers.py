@@ -50,7 +50,7 @@ def test_results_say_everything_and_can_be_drawn(tiny_sets, few_trees, tmp_path)
 
 def test_fits_of_table_1_are_not_made_again(tiny_sets, tmp_path, monkeypatch):
     uci.run(["yacht"], 2, 1, tmp_path, networks="defaults", **SMALL)
-    monkeypatch.setattr(uci, "_fit", None)
+    monkeypatch.setattr(uci, "scores", None)
     results = peers.run(["yacht"], 2, tmp_path, models=[peers.OURS], **SMALL)
     assert results["sets"]["yacht"][peers.OURS]["splits"] == 2
 

@@ -20,10 +20,14 @@ def tiny_grid(monkeypatch):
 
 @pytest.fixture
 def fits(monkeypatch):
-    """Every fit that is really made, as (rows, rows to predict)."""
-    made, fit = [], uci._fit
+    """Every fit that is really made, as (targets learnt, targets scored)."""
+    made, fit, score = [], uci.GGLNRegressor.fit, uci.scores
+    learnt = []
     monkeypatch.setattr(
-        uci, "_fit", lambda d, a, b, *rest: made.append((set(a), set(b))) or fit(d, a, b, *rest)
+        uci.GGLNRegressor, "fit", lambda model, X, y: learnt.append(set(y)) or fit(model, X, y)
+    )
+    monkeypatch.setattr(
+        uci, "scores", lambda d, y, **options: made.append((learnt[-1], set(y))) or score(d, y, **options)
     )
     return made
 
@@ -40,8 +44,11 @@ def test_the_grid_is_the_papers():
 
 
 def test_rows_of_the_three_parts_never_mix(tiny_sets, fits):
-    uci.evaluate("yacht", 1, SMALL | {"context_dim": 1}, 0, validate=True)
-    train, test = (set(rows) for rows in tiny_sets("yacht").splits[1])
+    data = tiny_sets("yacht")
+    assert len(set(data.y)) == data.y.size  # so that a target tells its row
+    for part in "test", "validation":
+        uci.evaluate("yacht", 1, SMALL | {"context_dim": 1}, 0, part)
+    train, test = (set(data.y[rows]) for rows in data.splits[1])
     assert fits[0] == (train, test)
     rest, held_out = fits[1]
     assert not rest & held_out
@@ -118,6 +125,27 @@ def test_the_setting_is_chosen_in_both_ways(monkeypatch):
     assert uci.DEFAULTS not in found
 
 
+def test_what_is_not_there_yet_is_not_chosen_from(monkeypatch):
+    monkeypatch.setattr(presets, "UCI_GRID", {"context_dim": (1, 2)})
+    rows = [cell(0, "a", 1.0, 5.0), cell(0, "b", 2.0, 4.0), cell(1, "a", 3.0, 4.0), cell(1, "b", 9.0, 5.0)]
+    del rows[1]["validation"]  # split 0 has been scored on its test rows alone
+    found = uci.summary(rows)
+    assert found[uci.CHOICES[0]]["splits"] == 2
+    assert found[uci.CHOICES[1]]["setting"] == {"split 1, seed 0": "a"}
+    del rows[2]["validation"]
+    assert uci.summary(rows).keys() == {uci.CHOICES[0]}
+    del rows[0]["test"], rows[3]["test"]
+    assert not uci.summary(rows)
+
+
+def test_a_stopped_run_has_the_papers_column_first(tiny_sets, tiny_grid, fits, tmp_path):
+    uci.run(["yacht"], 2, 1, tmp_path, networks="paper", **SMALL)
+    held_out = [scored for _, scored in fits]
+    tested = [set(tiny_sets("yacht").y[test]) for _, test in tiny_sets("yacht").splits[:2]]
+    assert held_out[:8] == [tested[0]] * 4 + [tested[1]] * 4
+    assert not any(scored in tested for scored in held_out[8:])
+
+
 def test_errors_over_splits_and_over_seeds_are_told_apart():
     values = {(split, seed): {"rmse": 10.0 * split + seed} for split in range(3) for seed in range(2)}
     found = uci.averages(values)
@@ -142,6 +170,6 @@ def test_a_real_table_is_learnt(monkeypatch):
     monkeypatch.setattr(
         datasets, "load", lambda *_: SimpleNamespace(name="diabetes", X=X, y=y, splits=splits)
     )
-    found = uci.evaluate("diabetes", 0, uci.settings()[uci.DEFAULTS], 0, validate=False)["test"]
+    found = uci.evaluate("diabetes", 0, uci.settings()[uci.DEFAULTS], 0, "test")
     assert found["rmse"] < 0.85 * y.std()
     assert found["coverage_90"] > 0.75

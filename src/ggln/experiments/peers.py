@@ -21,7 +21,7 @@ from ggln.experiments.scores import gaussian, scores
 
 OURS = "GGLNRegressor()"
 MODELS = (OURS, *PEERS)
-VERSION = "1"
+VERSION = "2"
 
 Pair = tuple[float | None, float | None]
 
@@ -99,7 +99,7 @@ def evaluate(name: str, split: int, peer: str, seed: int, data_dir: Path | None 
     mean, std = predict((data.X[test] - centre) / spread)
     seconds = {"seconds": learnt - start, "predict_seconds": time.perf_counter() - learnt}
     distribution = gaussian(shift + scale * mean, scale * std)
-    return {"test": scores(distribution, data.y[test]) | seconds}
+    return scores(distribution, data.y[test]) | seconds
 
 
 def run(
@@ -127,7 +127,7 @@ def run(
             if model == "Gaussian process" and len(datasets.load(name, data_dir).y) > GP_ROWS:
                 continue
             wanted[name, model] = [
-                uci.job(name, split, setting, 0, False, data_dir)
+                uci.job(name, split, setting, 0, data_dir=data_dir)
                 if model == OURS
                 else jobs.Job(
                     evaluate,
@@ -140,7 +140,7 @@ def run(
     found = iter(jobs.run([job for own in wanted.values() for job in own], store, n_jobs, "fits"))
     measured: Results = {name: {} for name in sets}
     for (name, model), own in wanted.items():
-        measured[name][model] = uci.averages({(split, 0): next(found)["test"] for split in range(len(own))})
+        measured[name][model] = uci.averages({(split, 0): next(found) for split in range(len(own))})
     return {
         "experiment": "peers",
         "published": {name: published(name) for name in sets},

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,10 @@ DEFAULTS = "defaults"
 CHOICES = ("best on the test rows", "chosen on training rows", DEFAULTS)
 """The columns: the paper's network with its setting chosen in two ways, and `GGLNRegressor()`."""
 
-VERSION = "2"
+VERSION = "3"
 VALIDATION = 0.1  # of the training rows
 
+Part = Literal["test", "validation"]
 Setting = dict[str, Any]
 Rows = NDArray[np.intp]
 
@@ -66,40 +67,33 @@ def default_setting() -> Setting:
 
 
 def evaluate(
-    name: str, split: int, setting: Setting, seed: int, validate: bool, data_dir: Path | None = None
+    name: str, split: int, setting: Setting, seed: int, part: Part, data_dir: Path | None = None
 ) -> Results:
-    """Fit one network to the training rows of one split and score it on the test rows.
+    """Fit one network on one split and score it on a part of the rows that it has not seen.
 
-    With `validate`, also fit it to nine tenths of the training rows and score it on the last one.
+    part: the "test" rows, learning all training rows; or for "validation" a tenth of the training rows,
+    learning the others.
     """
     data = datasets.load(name, data_dir)
-    train, test = (np.asarray(rows) for rows in data.splits[split])
-    distribution, seconds = _fit(data, train, test, setting, seed)
-    results: Results = {"test": scores(distribution, data.y[test]) | seconds}
-    if validate:
+    train, unseen = (np.asarray(rows) for rows in data.splits[split])
+    if part == "validation":
         shuffled = np.random.default_rng(split).permutation(train)  # the same rows for all settings
         held_out = max(1, round(VALIDATION * train.size))
-        rest, slice_ = shuffled[held_out:], shuffled[:held_out]
-        distribution, seconds = _fit(data, rest, slice_, setting, seed)
-        results["validation"] = scores(distribution, data.y[slice_], crps=False) | seconds
-    return results
-
-
-def job(
-    name: str, split: int, setting: Setting, seed: int, validate: bool, data_dir: Path | None
-) -> jobs.Job:
-    """Return the job of `evaluate`, by which all experiments know it."""
-    arguments = {"name": name, "split": split, "setting": setting, "seed": seed, "validate": validate}
-    return jobs.Job(evaluate, arguments, VERSION, {"data_dir": data_dir})
-
-
-def _fit(data: datasets.Dataset, train: Rows, test: Rows, setting: Setting, seed: int) -> tuple[Any, Results]:
-    """Return what a network that learnt some rows predicts for others, and how long both took."""
+        train, unseen = shuffled[held_out:], shuffled[:held_out]
     start = time.perf_counter()
     model = GGLNRegressor(**setting, random_state=seed, n_jobs=1).fit(data.X[train], data.y[train])
     learnt = time.perf_counter()
-    distribution = model.predict_dist(data.X[test])
-    return distribution, {"seconds": learnt - start, "predict_seconds": time.perf_counter() - learnt}
+    distribution = model.predict_dist(data.X[unseen])
+    seconds = {"seconds": learnt - start, "predict_seconds": time.perf_counter() - learnt}
+    return scores(distribution, data.y[unseen], crps=part == "test") | seconds
+
+
+def job(
+    name: str, split: int, setting: Setting, seed: int, part: Part = "test", data_dir: Path | None = None
+) -> jobs.Job:
+    """Return the job of `evaluate`, by which all experiments know it."""
+    arguments = {"name": name, "split": split, "setting": setting, "seed": seed, "part": part}
+    return jobs.Job(evaluate, arguments, VERSION, {"data_dir": data_dir})
 
 
 def check_names(sets: Sequence[str]) -> None:
@@ -132,17 +126,20 @@ def run(
     """
     check_names(sets)
     named = settings(**replaced)
+    parts: tuple[Part, ...] = ("test", "validation")
     wanted = [
-        job(name, split, setting, seed, label != DEFAULTS, data_dir)
+        job(name, split, setting, seed, part, data_dir)
         for name in sets
+        for part in parts  # a run that is stopped has the paper's column first
         for split in range(count_splits(name, splits, data_dir))
         for label, setting in named.items()
         if networks in ("all", DEFAULTS if label == DEFAULTS else "paper")
+        and not (label == DEFAULTS and part == "validation")  # nothing is chosen there
         for seed in range(seeds)
     ]
     jobs.run(wanted, store, n_jobs, "fits")
     counted = {label: own for label, own in named.items() if networks != "paper" or label != DEFAULTS}
-    rows = list(_rows(counted, jobs.stored(evaluate, VERSION, store)))
+    rows = _rows(counted, jobs.stored(evaluate, VERSION, store))
     return {
         "experiment": "uci",
         "paper": {name: {"rmse": rmse, "error": error} for name, (rmse, error) in PAPER.items()},
@@ -154,22 +151,19 @@ def run(
     }
 
 
-def _rows(named: Mapping[str, Setting], found: Iterable[tuple[Results, Results]]) -> Iterable[Results]:
-    """Give one flat row for each finished job of these settings, in a fixed order."""
+def _rows(named: Mapping[str, Setting], found: Iterable[tuple[Results, Results]]) -> list[Results]:
+    """Return one row for each network of these settings that was scored, in a fixed order."""
     labels = {repr(_sorted(setting)): label for label, setting in named.items()}
-    rows = [
-        {
-            "set": arguments["name"],
-            "split": arguments["split"],
-            "seed": arguments["seed"],
-            "setting": labels[repr(_sorted(arguments["setting"]))],
-            **result,
-        }
-        for arguments, result in found
-        if repr(_sorted(arguments["setting"])) in labels
-    ]
-    order = list(named)
-    return sorted(rows, key=lambda r: (r["set"], r["split"], r["seed"], order.index(r["setting"])))
+    rows: dict[tuple[str, int, int, int], Results] = {}
+    for arguments, result in found:
+        label = labels.get(repr(_sorted(arguments["setting"])))
+        if label is None:
+            continue
+        name, split, seed = (arguments[key] for key in ("name", "split", "seed"))
+        row = {"set": name, "split": split, "seed": seed, "setting": label}
+        place = (name, split, seed, list(named).index(label))
+        rows.setdefault(place, row)[arguments["part"]] = result
+    return [rows[place] for place in sorted(rows)]
 
 
 def _sorted(setting: Setting) -> list[tuple[str, Any]]:
@@ -180,15 +174,15 @@ def _sorted(setting: Setting) -> list[tuple[str, Any]]:
 def summary(rows: list[Results]) -> Results:
     """Return the scores of one set, for each way to choose the setting that all its rows allow.
 
-    Only those pairs of split and seed count for which the whole grid is there.
+    Only those pairs of split and seed count for which the whole grid is there; for the choice on training
+    rows, with its scores on these.
     """
     cells: dict[tuple[int, int], dict[str, Results]] = defaultdict(dict)
     for row in rows:
         cells[row["split"], row["seed"]][row["setting"]] = row
     own = {pair: cell[DEFAULTS]["test"] for pair, cell in cells.items() if DEFAULTS in cell}
     grids = {pair: {k: r for k, r in cell.items() if k != DEFAULTS} for pair, cell in cells.items()}
-    full = len(ParameterGrid(presets.UCI_GRID))
-    grids = {pair: grid for pair, grid in grids.items() if len(grid) == full}
+    grids = _whole(grids, "test")
     result: Results = {}
     if grids:
         means = {
@@ -196,19 +190,26 @@ def summary(rows: list[Results]) -> Results:
             for label in next(iter(grids.values()))
         }
         best = min(means, key=lambda label: means[label])
-        chosen = {
-            pair: min(grid, key=lambda label: grid[label]["validation"]["rmse"])
-            for pair, grid in grids.items()
-        }
         result[CHOICES[0]] = {"setting": best} | averages(
             {p: grid[best]["test"] for p, grid in grids.items()}
         )
+    chosen = {
+        pair: min(grid, key=lambda label: grid[label]["validation"]["rmse"])
+        for pair, grid in _whole(grids, "validation").items()
+    }
+    if chosen:
         result[CHOICES[1]] = {
             "setting": {f"split {p[0]}, seed {p[1]}": label for p, label in chosen.items()}
-        } | averages({p: grid[chosen[p]]["test"] for p, grid in grids.items()})
+        } | averages({p: grids[p][label]["test"] for p, label in chosen.items()})
     if own:
         result[DEFAULTS] = averages(own)
     return result
+
+
+def _whole(grids: Mapping[Any, dict[str, Results]], part: Part) -> dict[Any, dict[str, Results]]:
+    """Return the grids of which every setting has been scored on a part of the rows."""
+    full = len(ParameterGrid(presets.UCI_GRID))
+    return {pair: grid for pair, grid in grids.items() if sum(part in row for row in grid.values()) == full}
 
 
 def averages(cells: Mapping[tuple[int, int], Results]) -> Results:
