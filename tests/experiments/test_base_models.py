@@ -3,11 +3,17 @@ import json
 import numpy as np
 import pytest
 
+from ggln import presets
 from ggln.estimators import GGLNRegressor
 from ggln.experiments import base_models, record
 from ggln.plots import base_models as picture
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
+
+
+@pytest.fixture
+def tiny_grid(monkeypatch):
+    monkeypatch.setattr(presets, "UCI_GRID", {"learning_rate": (1e-3, 1e-2), "context_dim": (1, 2)})
 
 
 def test_the_curve_is_the_running_error_of_predictions_made_before_learning(tiny_sets, monkeypatch):
@@ -24,13 +30,21 @@ def test_the_curve_is_the_running_error_of_predictions_made_before_learning(tiny
         assert rmse == pytest.approx(np.sqrt(np.mean(error[:count] ** 2)))
 
 
-def test_results_can_be_drawn(tiny_sets, tmp_path):
-    results = base_models.run(["boston", "yacht", "wine", "power"], 2, tmp_path / "store", points=10, **SMALL)
+def test_results_can_be_drawn(tiny_sets, tiny_grid, tmp_path):
+    names = ["boston", "yacht", "wine", "power"]
+    results = base_models.run(names, 2, tmp_path / "store", points=10, layer_sizes=(4, 4))
     record.write(tmp_path / "base-models.json", results)
     again = json.loads((tmp_path / "base-models.json").read_text())
     assert again["sets"]["wine"].keys() == set(base_models.BASE_MODELS)
     curve = again["sets"]["wine"]["blr"]
     assert len(curve["rows"]) == len(curve["rmse"]) == len(curve["error"])
+    assert curve["setting"] in again["settings"]
+    assert curve["rmse"][-1] == min(curve["ends"].values())
+    assert curve["ends"].keys() == again["settings"].keys()
+    columns, lines = base_models.table(again)
+    assert all(line.keys() == columns.keys() for line in lines.values())
+    assert lines["wine"]["blr"] == curve["rmse"][-1]
+    assert lines["wine"]["blr better\nthan none"].endswith(" of 4")
     figure = picture.draw(again)
     assert [axes.get_title() for axes in figure.axes] == ["boston", "yacht", "wine", "power"]
     figure.savefig(tmp_path / "base-models.png")

@@ -158,12 +158,9 @@ def base_models(
     names = chosen(sets, experiment.SETS, tuple(uci_experiment.PAPER))
     results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, rows)
     console = new_console()
-    lines = {
-        name: {base: curve["rmse"][-1] for base, curve in curves.items()}
-        for name, curves in results["sets"].items()
-    }
-    columns = dict.fromkeys(experiment.BASE_MODELS, ".4g")
-    print_table(console, "RMSE of all predictions of the first epoch", columns, lines, {})
+    columns, lines = experiment.table(results)
+    title = "RMSE of all predictions of the first epoch, best of the paper's twelve settings"
+    print_table(console, title, columns, lines, {})
     keep(console, results, output, "base-models", picture.draw)
 
 

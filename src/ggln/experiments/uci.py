@@ -48,13 +48,19 @@ Setting = dict[str, Any]
 Rows = NDArray[np.intp]
 
 
-def settings(**replaced: Any) -> dict[str, Setting]:
-    """Return the arguments of all networks by name: the paper's twelve, and the package's defaults."""
-    grid = {
-        f"rate {point['learning_rate']:g}, context {point['context_dim']}": presets.PAPER_UCI | point
+def grid(**replaced: Any) -> dict[str, Setting]:
+    """Return the arguments of the paper's twelve networks by name."""
+    return {
+        f"rate {point['learning_rate']:g}, context {point['context_dim']}": presets.PAPER_UCI
+        | point
+        | replaced
         for point in ParameterGrid(presets.UCI_GRID)
     }
-    return {name: setting | replaced for name, setting in {**grid, DEFAULTS: default_setting()}.items()}
+
+
+def settings(**replaced: Any) -> dict[str, Setting]:
+    """Return the arguments of all networks by name: the paper's twelve, and the package's defaults."""
+    return {**grid(**replaced), DEFAULTS: default_setting() | replaced}
 
 
 def default_setting() -> Setting:

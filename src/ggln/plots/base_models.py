@@ -26,7 +26,7 @@ def draw(results: dict[str, Any]) -> Figure:
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, (name, curves) in zip(panels, sets.items(), strict=False):
         for base, (color, style, label) in LINES.items():
-            curve = {key: np.array(values) for key, values in curves[base].items()}
+            curve = {key: np.array(curves[base][key]) for key in ("rows", "rmse", "error")}
             low, high = curve["rmse"] - curve["error"], curve["rmse"] + curve["error"]
             axes.fill_between(curve["rows"], low, high, color=color, alpha=0.2, linewidth=0)
             axes.plot(curve["rows"], curve["rmse"], color=color, linestyle=style, label=label)
