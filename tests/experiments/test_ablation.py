@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from ggln.experiments import ablation, record
+from ggln.experiments import ablation, one_pass, record
 from ggln.plots import ablation as picture
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": (1, 2), "epochs": 2, "n_estimators": 2}
@@ -20,9 +20,10 @@ def few_variants(monkeypatch):
     monkeypatch.setattr(ablation, "VARIANTS", chosen)
 
 
-def test_every_variant_differs_from_the_defaults_in_what_it_names():
+@pytest.mark.parametrize("variants", [ablation.VARIANTS, ablation.STREAM_VARIANTS])
+def test_every_variant_differs_from_the_defaults_in_what_it_names(variants):
     model = ablation.GGLNRegressor()
-    for label, own in ablation.VARIANTS.items():
+    for label, own in variants.items():
         changed = {name for name, value in own.items() if getattr(model, name) != value}
         assert changed == own.keys(), label
 
@@ -76,3 +77,14 @@ def test_results_can_be_drawn(tiny_sets, few_variants, tmp_path):
     figure = picture.draw(again)
     assert len(figure.axes) == 2
     figure.savefig(tmp_path / "ablation.png")
+
+
+def test_streams_are_those_of_one_pass(tiny_sets, monkeypatch, tmp_path):
+    chosen = {"defaults": {}, "one linear regression": {"base_model": "linear"}}
+    monkeypatch.setattr(ablation, "STREAM_VARIANTS", chosen)
+    results = ablation.run(["yacht"], 2, 45, tmp_path, stream=True, **SMALL)
+    assert results["experiment"] == "ablation-stream"
+    setting = ablation.uci.default_setting() | SMALL | {"base_model": "linear"}
+    alone = [one_pass.follow("yacht", one_pass.OURS, setting, order, 45)["rmse"] for order in range(2)]
+    assert results["sets"]["yacht"]["one linear regression"]["rmse"] == pytest.approx(np.mean(alone))
+    picture.draw(results).savefig(tmp_path / "ablation-stream.png")

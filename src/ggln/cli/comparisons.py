@@ -106,12 +106,15 @@ def ablation(
     rows: Annotated[
         int | None, typer.Option(min=20, help="Training rows of each split; all by default.")
     ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Learn each set in one pass, in as many orders as splits.")
+    ] = False,
     n_jobs: Workers = 1,
     data_dir: DataDir = None,
     store: Store = None,
     output: Output = RESULTS,
 ) -> None:
-    """The defaults with one ingredient changed, on slices of the training rows of Table 1.
+    """The defaults with one ingredient changed, on slices of the training rows of Table 1, or in a stream.
 
     Example: ggln reproduce ablation --sets yacht,boston --splits 2 --rows 400 --n-jobs -1
     """
@@ -119,8 +122,8 @@ def ablation(
     from ggln.plots import ablation as picture
 
     names = chosen(sets, experiment.SETS)
-    results = experiment.run(names, splits, rows, store_folder(store, output), n_jobs, data_dir)
+    results = experiment.run(names, splits, rows, store_folder(store, output), n_jobs, data_dir, stream)
     console = new_console()
     title = "Errors less the defaults': over all sets, and of the best … worst set"
     print_table(console, title, *experiment.table(results), {"of sets ": "of sets"})
-    keep(console, results, output, "ablation", picture.draw)
+    keep(console, results, output, results["experiment"], picture.draw)

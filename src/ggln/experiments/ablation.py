@@ -1,6 +1,7 @@
 """What each ingredient of `GGLNRegressor()` is worth: the defaults with one of them changed, all else equal.
 
-Test rows are never used: of the training rows of each split, four fifths are learnt and the others predicted.
+For `fit`, test rows are never used: of the training rows of each split, four fifths are learnt and the others
+predicted. For a stream, every row is predicted before it is learnt.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import numpy as np
 
 from ggln import datasets
 from ggln.estimators import GGLNRegressor
-from ggln.experiments import jobs, uci
+from ggln.experiments import jobs, one_pass, uci
 from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
 from ggln.experiments.seeds import standard_error
@@ -36,6 +37,22 @@ VARIANTS: dict[str, dict[str, Any]] = {
 """What replaces the defaults. Regressors as base models need folds, so calibration is switched off together
 with them; "features alone" is what that one compares with."""
 
+STREAM_VARIANTS: dict[str, dict[str, Any]] = {
+    DEFAULTS: {},
+    "features alone": {"base_model": "feature"},
+    "regressions on one feature each": {"base_model": "blr", "base_variance": None},
+    "one linear regression": {"base_model": "linear"},
+    "last neuron instead of mixture": {"aggregation": "last"},
+    "gates on axes": {"gating": "axis"},
+    "gates on the sphere": {"gating": "sphere"},
+    "all contexts 4": {"context_dim": 4},
+    "one network": {"n_estimators": 1},
+    "plain steps": {"step": "ogd"},
+    "variance over 0.01": {"min_variance": 1e-2},
+}
+"""What replaces the defaults of a stream. Only their own base model comes with regressions on steps of
+the features, with their shares in the mixture, and with calm networks."""
+
 
 def evaluate(
     name: str, split: int, setting: dict[str, Any], seed: int, rows: int | None, data_dir: Path | None = None
@@ -57,18 +74,22 @@ def run(
     store: Path = Path("results/.jobs"),
     n_jobs: int | None = None,
     data_dir: Path | None = None,
+    stream: bool = False,
     **replaced: Any,
 ) -> Results:
     """Evaluate all variants on the training rows of the first `splits` splits of some sets.
 
-    rows: at most so many training rows of each split. `replaced` arguments change the defaults that all
-    variants begin with.
+    rows: at most so many training rows of each split. stream: instead, learn all rows, or `rows` of them, as
+    a stream, in as many orders. `replaced` arguments change the defaults that all variants begin with.
     """
     uci.check_names(sets)
-    settings = {label: uci.default_setting() | replaced | own for label, own in VARIANTS.items()}
-    counts = {name: uci.count_splits(name, splits, data_dir) for name in sets}
+    variants = STREAM_VARIANTS if stream else VARIANTS
+    settings = {label: uci.default_setting() | replaced | own for label, own in variants.items()}
+    counts = {name: splits if stream else uci.count_splits(name, splits, data_dir) for name in sets}
     wanted = [
-        jobs.Job(
+        one_pass.job(name, one_pass.OURS, setting, split, rows, data_dir)
+        if stream
+        else jobs.Job(
             evaluate,
             {"name": name, "split": split, "setting": setting, "seed": 0, "rows": rows},
             VERSION,
@@ -78,16 +99,16 @@ def run(
         for setting in settings.values()
         for split in range(counts[name])
     ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
+    found = iter(jobs.run(wanted, store, n_jobs, "streams" if stream else "fits"))
     measured: Results = {}
     for name in sets:
         own = {label: [next(found) for _ in range(counts[name])] for label in settings}
         measured[name] = {label: against(cells, own[DEFAULTS]) for label, cells in own.items()}
     return {
-        "experiment": "ablation",
+        "experiment": "ablation-stream" if stream else "ablation",
         "settings": settings,
         "rows": rows,
-        "held_out": HELD_OUT,
+        "held_out": None if stream else HELD_OUT,
         "machine": machine(),
         "sets": measured,
         "overall": {label: overall([own[label] for own in measured.values()]) for label in settings},

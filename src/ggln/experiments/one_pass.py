@@ -85,6 +85,19 @@ def follow(
     return summarize(counted) | {"rows": len(order), "microseconds": 1e6 * seconds / len(order)}
 
 
+def job(
+    name: str,
+    method: str,
+    setting: dict[str, Any] | None,
+    seed: int,
+    rows: int | None,
+    data_dir: Path | None = None,
+) -> jobs.Job:
+    """Return the job of `follow`, by which all experiments know it."""
+    arguments = {"name": name, "method": method, "setting": setting, "seed": seed, "rows": rows}
+    return jobs.Job(follow, arguments, OUR_VERSION if method == OURS else VERSION, {"data_dir": data_dir})
+
+
 def _ours(stream: Stream, setting: dict[str, Any], seed: int) -> dict[str, FloatArray]:
     model = GGLNRegressor(**setting, random_state=seed, n_jobs=1)
     parts = []
@@ -136,18 +149,7 @@ def run(
         datasets.load(name, data_dir)
     setting = uci.default_setting() | replaced
     wanted = [
-        jobs.Job(
-            follow,
-            {
-                "name": name,
-                "method": method,
-                "setting": setting if method == OURS else None,
-                "seed": seed,
-                "rows": rows,
-            },
-            OUR_VERSION if method == OURS else VERSION,
-            {"data_dir": data_dir},
-        )
+        job(name, method, setting if method == OURS else None, seed, rows, data_dir)
         for name in sets
         for method in METHODS
         for seed in range(seeds)
