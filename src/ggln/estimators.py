@@ -65,9 +65,10 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted
         by `fit`, once without each fold, and their predictions join the features' Gaussians; those
         with `partial_fit` can also learn with a stream, but then the model cannot be saved.
-        "auto" takes boosted trees, randomised trees and a perceptron; in a stream, "blr" and Bayesian
-        regressions on all features and on random steps of them. So few rows that regressors overfit, less
-        than 40, `fit` learns as a stream, too: once, with folds and epochs put aside.
+        "auto" takes boosted trees, randomised trees, a perceptron and, for up to 100 features, a Gaussian
+        process; in a stream, "blr" and Bayesian regressions on all features and on random steps of them. So
+        few rows that regressors overfit, less than 40, `fit` learns as a stream, too: once, with folds and
+        epochs put aside.
     base_variance : float or None
         Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
@@ -170,7 +171,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         projection: str = "clip",
         barrier: float = 1e-6,
         weight_range: tuple[float, float] = (0.0, 1e3),
-        min_variance: float = 1e-4,
+        min_variance: float = 1e-5,
         max_variance: float = 1e2,
         aggregation: str = "switching",
         covariance: str = "isotropic",
@@ -237,7 +238,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def _fit_table(self, rows: FloatArray, targets: FloatArray) -> tuple[Learner, list[str]]:
         """Learn rows several times over; return the learner and the names of its regressors."""
-        regressors = self._regressors(rows.shape[0], _columns(targets).shape[1])
+        regressors = self._regressors(rows.shape, _columns(targets).shape[1])
         learner = self._new_learner(rows.shape, targets, len(regressors))
         with self._threads() as threads:
             advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
@@ -404,11 +405,12 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _regressors(self, rows: int, outputs: int) -> Sequence[Any]:
-        """Return the regressors that a table of so many rows and outputs is to be learnt with."""
+    def _regressors(self, shape: tuple[int, int], outputs: int) -> Sequence[Any]:
+        """Return the regressors that a table of a shape (rows, features) is to be learnt with."""
+        rows, features = shape
         if isinstance(self.base_model, str):
             worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0
-            return default_regressors(rows, outputs) if worthwhile else []
+            return default_regressors(rows, features, outputs) if worthwhile else []
         if self.base_model and (self._count_folds(rows) == 0 or rows < FEWEST_ADVISED):
             raise ValueError(
                 f"regressors as base_model need folds >= 2 and at least {FEWEST_ADVISED} rows, "

@@ -2,8 +2,8 @@
 
 A regressor that has seen a row is too sure of it, so each is fitted once for each fold, without it. For its
 own rows, a fold gets the predictions of the regressors that did not see it; new rows get the mean over all.
-What was fitted is frozen: trees, perceptrons and linear models become plain arrays, which a model file can
-hold. Any other regressor is kept as it is, and cannot be saved.
+What was fitted is frozen: trees, perceptrons, linear models and Gaussian processes become plain arrays, which
+a model file can hold. Any other regressor is kept as it is, and cannot be saved.
 """
 
 import warnings
@@ -25,6 +25,7 @@ from ggln.core.frozen import Trees, add_trees, apply_layer
 from ggln.core.gating import NO_SPLITS, Splits
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
+from ggln.processes import GaussianProcess, Process
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -52,10 +53,16 @@ WIDE_PERCEPTRON = {"hidden_layer_sizes": (256, 256), "learning_rate_init": 1e-3}
 WIDE_STEPS, WIDE_ROWS = 6000, 2000
 """Several outputs share the units of one perceptron. Where there are rows enough to learn them from, it has
 more units and learns longer."""
+PROCESS_FEATURES = 100
+"""With more features than this, a Gaussian process has too many length scales to find."""
 
 
-def default_regressors(rows: int, outputs: int) -> list[Any]:
-    """Return the regressors that help most tables: boosted trees, randomised trees, a perceptron."""
+def default_regressors(rows: int, features: int, outputs: int) -> list[Any]:
+    """Return the regressors that help most tables.
+
+    They are boosted trees, randomised trees, a perceptron and, unless there are many features, a Gaussian
+    process.
+    """
     batch = int(np.clip(rows // 32, 16, 128))
     wide = outputs > 1 and rows >= WIDE_ROWS
     shape, steps = (WIDE_PERCEPTRON, WIDE_STEPS) if wide else (PERCEPTRON, STEPS)
@@ -63,7 +70,8 @@ def default_regressors(rows: int, outputs: int) -> list[Any]:
     perceptron = MLPRegressor(**shape, batch_size=batch, max_iter=epochs)
     if wide:  # its steps are counted: no stop where the mean loss of many outputs falls slowly
         perceptron.set_params(n_iter_no_change=epochs)
-    return [GradientBoostingRegressor(**BOOSTING), ExtraTreesRegressor(**FOREST), perceptron]
+    process = [GaussianProcess()] if features <= PROCESS_FEATURES else []
+    return [GradientBoostingRegressor(**BOOSTING), ExtraTreesRegressor(**FOREST), perceptron, *process]
 
 
 # Frozen models -------------------------------------------------------------------------------------------
@@ -149,11 +157,11 @@ class Live(NamedTuple):
         """Refuse: only code could bring the estimator back."""
         raise ValueError(
             f"base_model holds a {type(self.estimator).__name__}, which a model file cannot: "
-            "gradient boosting, forests, MLPRegressor and linear models can be saved"
+            "gradient boosting, forests, MLPRegressor, GaussianProcess and linear models can be saved"
         )
 
 
-FROZEN: dict[str, Any] = {"Forest": Forest, "Perceptron": Perceptron}
+FROZEN: dict[str, Any] = {"Forest": Forest, "Perceptron": Perceptron, "Process": Process}
 
 
 def join_trees(estimators: Sequence[Any], columns: Sequence[int], factor: float, outputs: int) -> Trees:
@@ -195,6 +203,8 @@ def fit_frozen(estimator: Any, X: FloatArray, Y: FloatArray) -> Any:
         columns = np.repeat(np.arange(outputs), [len(model.estimators_) for model in models]).tolist()
         return Forest(Y.mean(axis=0), join_trees(trees, columns, estimator.learning_rate, outputs))
     fitted = clone(estimator).fit(X, Y if outputs > 1 else Y[:, 0])
+    if isinstance(fitted, GaussianProcess):
+        return fitted.process_
     if isinstance(fitted, ForestRegressor):
         count = len(fitted.estimators_)
         return Forest(np.zeros(outputs), join_trees(fitted.estimators_, [0] * count, 1 / count, outputs))

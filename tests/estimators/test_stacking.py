@@ -15,6 +15,7 @@ import ggln
 from ggln import GGLNRegressor
 from ggln.core.constants import RECURSIONS
 from ggln.core.gating import NO_SPLITS
+from ggln.processes import GaussianProcess
 from ggln.regressors import WIDE_ROWS, Live, default_regressors, find_splits, fit_frozen
 
 QUICK = {"layer_sizes": (8, 8), "context_dim": (1, 3), "epochs": 5, "n_estimators": 6, "folds": 3}
@@ -46,6 +47,7 @@ def quick():
         MLPRegressor(hidden_layer_sizes=(6, 5), max_iter=30, random_state=0),
         LinearRegression(),
         Ridge(),
+        GaussianProcess(random_state=0),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
@@ -70,7 +72,7 @@ def test_frozen_regressors_predict_what_the_estimator_does(table, estimator, out
 
 def test_frozen_regressors_do_not_depend_on_the_company_of_a_row(table):
     X, Y = table(120, 2)
-    for estimator in (*REGRESSORS, Ridge()):
+    for estimator in (*REGRESSORS, Ridge(), GaussianProcess(random_state=0)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             frozen = fit_frozen(estimator, X, Y)
@@ -80,7 +82,7 @@ def test_frozen_regressors_do_not_depend_on_the_company_of_a_row(table):
 
 @pytest.mark.parametrize("rows", [50, WIDE_ROWS - 1, WIDE_ROWS, 10**6])
 def test_the_default_perceptron_grows_with_the_outputs_where_there_are_rows_enough(rows):
-    one, several = (default_regressors(rows, outputs)[2] for outputs in (1, 7))
+    one, several = (default_regressors(rows, 5, outputs)[2] for outputs in (1, 7))
     assert one.hidden_layer_sizes == (64, 64)
     assert one.n_iter_no_change == MLPRegressor().n_iter_no_change
     assert (several.hidden_layer_sizes > one.hidden_layer_sizes) == (rows >= WIDE_ROWS)

@@ -88,3 +88,18 @@ def test_streams_are_those_of_one_pass(tiny_sets, monkeypatch, tmp_path):
     alone = [one_pass.follow("yacht", one_pass.OURS, setting, order, 45)["rmse"] for order in range(2)]
     assert results["sets"]["yacht"]["one linear regression"]["rmse"] == pytest.approx(np.mean(alone))
     picture.draw(results).savefig(tmp_path / "ablation-stream.png")
+
+
+def test_without_the_gaussian_process_the_other_regressors_stay(tiny_sets, monkeypatch):
+    models = []
+
+    class Watched(ablation.GGLNRegressor):
+        def fit(self, X, y):
+            models.append(self.base_model)
+            return super().fit(X, y)
+
+    monkeypatch.setattr(ablation, "GGLNRegressor", Watched)
+    ablation.evaluate("yacht", 1, SMALL | {"base_model": ablation.NO_PROCESS}, 3, None)
+    kinds = [type(regressor).__name__ for regressor in models[0]]
+    assert kinds == ["GradientBoostingRegressor", "ExtraTreesRegressor", "MLPRegressor"]
+    assert all(regressor.random_state == 3 for regressor in models[0])

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-SPREADS = np.geomspace(0.25, 32.0, 29)
-"""Factors on the variances that are tried: steps of 19 %, finer than a few hundred rows can tell apart."""
+SPREADS = np.concatenate([np.geomspace(2.0**-8, 0.25, 12, endpoint=False), np.geomspace(0.25, 32.0, 29)])
+"""Factors on the variances that are tried: steps of 19 %, finer than a few hundred rows can tell apart. The
+small ones, in wider steps, are for targets so exact that all variances lie at their lower limit."""
 ROUNDS, STEPS = 6, 30
 """Rounds over the spreads, and steps towards the best shares in each: more do not move the result."""
 LEAST_LEFT = 0.25

@@ -1,4 +1,4 @@
-"""What is left of fitted regressors once they are frozen: trees as flat arrays, and layers of weights.
+"""What is left of fitted regressors once they are frozen: trees as flat arrays, layers of weights, and bumps.
 
 Each row is computed by itself, in a fixed order: a prediction cannot depend on the rows that come with it, as
 those of a matrix product may.
@@ -6,7 +6,9 @@ those of a matrix product may.
 
 from typing import Any, NamedTuple
 
-from ggln.core.jit import exact_kernel, fused_multiply_add
+import numpy as np
+
+from ggln.core.jit import exact_kernel, fused_multiply_add, inner_exact
 
 
 class Trees(NamedTuple):
@@ -48,3 +50,45 @@ def apply_layer(weights: Any, offsets: Any, rectify: Any, rows: Any, result: Any
         if rectify:
             for j in range(offsets.size):
                 result[t, j] = max(result[t, j], 0.0)
+
+
+@inner_exact
+def _distances(centres: Any, row: Any, found: Any) -> None:
+    """Write sqrt(5) times the distance of a row [d] from each centre [d, m] into found # OUT [m]."""
+    found[:] = 0.0
+    for i in range(row.size):
+        for j in range(found.size):
+            step = row[i] - centres[i, j]
+            found[j] = fused_multiply_add(step, step, found[j])
+    for j in range(found.size):
+        found[j] = np.sqrt(5.0 * found[j])
+
+
+@exact_kernel
+def add_bumps(centres: Any, weights: Any, rows: Any, total: Any) -> None:
+    """Add Matern bumps (nu = 5/2) at the centres [d, m], times weights [m, D], to total # OUT [n, D].
+
+    rows: [n, d], in units of the length scales, as the centres are.
+    """
+    distances = np.empty(centres.shape[1])
+    for t in range(rows.shape[0]):
+        _distances(centres, rows[t], distances)
+        for j in range(distances.size):
+            a = distances[j]
+            height = (1.0 + a + a * a / 3.0) * np.exp(-a)
+            for d in range(total.shape[1]):
+                total[t, d] += height * weights[j, d]
+
+
+@exact_kernel
+def add_slopes(centres: Any, weights: Any, rows: Any, total: Any) -> None:
+    """Add the bumps' derivatives by the coordinates of the rows to total # OUT [n, D, d]."""
+    distances = np.empty(centres.shape[1])
+    for t in range(rows.shape[0]):
+        _distances(centres, rows[t], distances)
+        for j in range(distances.size):
+            steepness = -5.0 / 3.0 * (1.0 + distances[j]) * np.exp(-distances[j])
+            for i in range(rows.shape[1]):
+                change = steepness * (rows[t, i] - centres[i, j])
+                for d in range(total.shape[1]):
+                    total[t, d, i] += change * weights[j, d]

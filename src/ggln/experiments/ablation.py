@@ -16,14 +16,20 @@ from ggln.experiments import jobs, one_pass, uci
 from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
 from ggln.experiments.seeds import standard_error
+from ggln.processes import GaussianProcess
+from ggln.regressors import default_regressors
 
 VERSION = "1"
 HELD_OUT = 0.2  # of the training rows
 DEFAULTS = "defaults"
 SETS = tuple(uci.PAPER)
 
+NO_PROCESS = "auto, without the Gaussian process"
+"""Stands for a list of regressors, which JSON does not know."""
+
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},
+    "no Gaussian process": {"base_model": NO_PROCESS},
     "features alone": {"base_model": "feature"},
     "features alone, no folds": {"base_model": "feature", "folds": 0},
     "gates on axes": {"gating": "axis"},
@@ -63,6 +69,10 @@ def evaluate(
     shuffled = np.random.default_rng(split).permutation(train)[:rows]  # the same rows for all variants
     held_out = max(1, round(HELD_OUT * len(shuffled)))
     rest, slice_ = shuffled[held_out:], shuffled[:held_out]
+    if setting["base_model"] == NO_PROCESS:
+        regressors = default_regressors(*data.X[rest].shape, 1)
+        others = [r.set_params(random_state=seed) for r in regressors if type(r) is not GaussianProcess]
+        setting = setting | {"base_model": others}
     model = GGLNRegressor(**setting, random_state=seed, n_jobs=1).fit(data.X[rest], data.y[rest])
     return scores(model.predict_dist(data.X[slice_]), data.y[slice_], crps=False)
 

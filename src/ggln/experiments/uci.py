@@ -135,8 +135,8 @@ def run(
     parts: tuple[Part, ...] = ("test", "validation")
     wanted = [
         job(name, split, setting, seed, part, data_dir)
-        for name in sets
         for part in parts  # a run that is stopped has the paper's column first
+        for name in sets
         for split in range(count_splits(name, splits, data_dir))
         for label, setting in named.items()
         if networks in ("all", DEFAULTS if label == DEFAULTS else "paper")
