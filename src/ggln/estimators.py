@@ -26,7 +26,7 @@ from ggln.core.threads import Threads
 from ggln.explain import ExplainMixin
 from ggln.forecasts import Forecasts
 from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_arguments, refuse_bad, with_names
-from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits
+from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits, seed_all
 
 FloatArray = NDArray[np.float64]
 SCALE = Interval(Real, 1e-9, 1e9, closed="both")
@@ -65,10 +65,10 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted
         by `fit`, once without each fold, and their predictions join the features' Gaussians; those
         with `partial_fit` can also learn with a stream, but then the model cannot be saved.
-        "auto" takes boosted trees, randomised trees, a perceptron and, for up to 100 features, a Gaussian
-        process; in a stream, "blr" and Bayesian regressions on all features and on random steps of them. So
-        few rows that regressors overfit, less than 40, `fit` learns as a stream, too: once, with folds and
-        epochs put aside.
+        "auto" takes boosted trees, randomised trees, a perceptron, for up to 100 features a Gaussian process
+        and for less than 500 rows a plane; in a stream, "blr" and Bayesian regressions on all features and on
+        random steps of them. So few rows that regressors overfit, less than 40, `fit` learns as a stream,
+        too: once, with folds and epochs put aside.
     base_variance : float or None
         Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
@@ -427,8 +427,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     ) -> Advice | None:
         """Fit the regressors without each fold."""
         if self.base_model == "auto":
-            for regressor in regressors:
-                regressor.set_params(random_state=settings.seed)
+            seed_all(regressors, settings.seed)
         if not regressors:
             return None
         with self._progress("fitting base models", settings.folds * len(regressors)) as progress:

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
 from sklearn.ensemble._forest import ForestRegressor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import BayesianRidge, Ridge
 from sklearn.linear_model._base import LinearModel
 from sklearn.neural_network import MLPRegressor
 from threadpoolctl import threadpool_limits
@@ -55,13 +56,15 @@ WIDE_STEPS, WIDE_ROWS = 6000, 2000
 more units and learns longer."""
 PROCESS_FEATURES = 100
 """With more features than this, a Gaussian process has too many length scales to find."""
+PLANE_ROWS = 500
+"""Of fewer rows than this, a plane may be all that can be learnt; of more, the others learn it as well."""
 
 
 def default_regressors(rows: int, features: int, outputs: int) -> list[Any]:
     """Return the regressors that help most tables.
 
-    They are boosted trees, randomised trees, a perceptron and, unless there are many features, a Gaussian
-    process.
+    They are boosted trees, randomised trees, a perceptron, unless there are many features a Gaussian process,
+    and unless there are many rows a plane.
     """
     batch = int(np.clip(rows // 32, 16, 128))
     wide = outputs > 1 and rows >= WIDE_ROWS
@@ -70,8 +73,19 @@ def default_regressors(rows: int, features: int, outputs: int) -> list[Any]:
     perceptron = MLPRegressor(**shape, batch_size=batch, max_iter=epochs)
     if wide:  # its steps are counted: no stop where the mean loss of many outputs falls slowly
         perceptron.set_params(n_iter_no_change=epochs)
-    process = [GaussianProcess()] if features <= PROCESS_FEATURES else []
-    return [GradientBoostingRegressor(**BOOSTING), ExtraTreesRegressor(**FOREST), perceptron, *process]
+    regressors = [GradientBoostingRegressor(**BOOSTING), ExtraTreesRegressor(**FOREST), perceptron]
+    if features <= PROCESS_FEATURES:
+        regressors.append(GaussianProcess())
+    if rows < PLANE_ROWS:
+        regressors.append(BayesianRidge() if outputs == 1 else Ridge())
+    return regressors
+
+
+def seed_all(regressors: Iterable[Any], seed: int) -> None:
+    """Give all regressors that draw random numbers the same seed."""
+    for regressor in regressors:
+        if "random_state" in regressor.get_params():
+            regressor.set_params(random_state=seed)
 
 
 # Frozen models -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LinearRegression, Ridge, SGDRegressor
+from sklearn.linear_model import BayesianRidge, LinearRegression, Ridge, SGDRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 
@@ -16,7 +16,7 @@ from ggln import GGLNRegressor
 from ggln.core.constants import RECURSIONS
 from ggln.core.gating import NO_SPLITS
 from ggln.processes import GaussianProcess
-from ggln.regressors import WIDE_ROWS, Live, default_regressors, find_splits, fit_frozen
+from ggln.regressors import PLANE_ROWS, WIDE_ROWS, Live, default_regressors, find_splits, fit_frozen
 
 QUICK = {"layer_sizes": (8, 8), "context_dim": (1, 3), "epochs": 5, "n_estimators": 6, "folds": 3}
 REGRESSORS = [
@@ -87,6 +87,21 @@ def test_the_default_perceptron_grows_with_the_outputs_where_there_are_rows_enou
     assert one.n_iter_no_change == MLPRegressor().n_iter_no_change
     assert (several.hidden_layer_sizes > one.hidden_layer_sizes) == (rows >= WIDE_ROWS)
     assert several.max_iter >= one.max_iter
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_of_few_rows_a_plane_is_learnt_as_well(outputs):
+    """Ten coefficients from sixty rows, which trees cannot tell from noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(560, 10))
+    Y = X @ rng.normal(size=(10, outputs)) + rng.normal(size=(560, outputs))
+    model = GGLNRegressor(random_state=0).fit(X[:60], Y[:60])
+    errors = np.mean((model.predict(X[60:]).reshape(500, outputs) - Y[60:]) ** 2)
+    expected = np.mean((Ridge().fit(X[:60], Y[:60]).predict(X[60:]) - Y[60:]) ** 2)
+    assert errors < 1.5 * expected
+    kinds = [type(regressor) for regressor in default_regressors(PLANE_ROWS - 1, 10, outputs)]
+    assert kinds[-1] is (BayesianRidge if outputs == 1 else Ridge)
+    assert kinds[-1] not in [type(r) for r in default_regressors(PLANE_ROWS, 10, outputs)]
 
 
 def test_any_regressor_may_be_a_base_model_but_not_all_can_be_saved(quick, table, tmp_path):

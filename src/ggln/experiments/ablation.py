@@ -17,7 +17,7 @@ from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
 from ggln.experiments.seeds import standard_error
 from ggln.processes import GaussianProcess
-from ggln.regressors import default_regressors
+from ggln.regressors import default_regressors, seed_all
 
 VERSION = "1"
 HELD_OUT = 0.2  # of the training rows
@@ -70,8 +70,9 @@ def evaluate(
     held_out = max(1, round(HELD_OUT * len(shuffled)))
     rest, slice_ = shuffled[held_out:], shuffled[:held_out]
     if setting["base_model"] == NO_PROCESS:
-        regressors = default_regressors(*data.X[rest].shape, 1)
-        others = [r.set_params(random_state=seed) for r in regressors if type(r) is not GaussianProcess]
+        regressors = default_regressors(rest.size, data.X.shape[1], 1)
+        others = [regressor for regressor in regressors if type(regressor) is not GaussianProcess]
+        seed_all(others, seed)
         setting = setting | {"base_model": others}
     model = GGLNRegressor(**setting, random_state=seed, n_jobs=1).fit(data.X[rest], data.y[rest])
     return scores(model.predict_dist(data.X[slice_]), data.y[slice_], crps=False)
