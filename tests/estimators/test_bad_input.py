@@ -283,7 +283,7 @@ PARAMETERS = {
         3.0,
     ],
     "min_variance": [0.0, -1.0, np.nan, np.inf, 1e-300, 100.0, 200.0, None],
-    "max_variance": [0.0, -1.0, np.nan, np.inf, 1e300, 1e-4, 1e-5, None],
+    "max_variance": [0.0, -1.0, np.nan, np.inf, 1e300, 1e-5, 1e-6, None],
     "aggregation": ["mean", None],
     "covariance": ["spherical", None],
     "anneal": ["yes", None],

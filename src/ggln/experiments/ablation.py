@@ -69,7 +69,7 @@ def evaluate(
     shuffled = np.random.default_rng(split).permutation(train)[:rows]  # the same rows for all variants
     held_out = max(1, round(HELD_OUT * len(shuffled)))
     rest, slice_ = shuffled[held_out:], shuffled[:held_out]
-    if setting["base_model"] == NO_PROCESS:
+    if setting.get("base_model") == NO_PROCESS:
         regressors = default_regressors(rest.size, data.X.shape[1], 1)
         others = [regressor for regressor in regressors if type(regressor) is not GaussianProcess]
         seed_all(others, seed)
