@@ -153,6 +153,17 @@ def test_errors_over_splits_and_over_seeds_are_told_apart():
     assert found["rmse_error_seeds"] == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("rmse", "paper", "text"),
+    [(3.456, 3.76, "3.46±0.12"), (0.06934, 0.09, "0.0693±0.0012"), (2.21e-5, 0.0, "2.2e-05±1.2e-06")],
+)
+def test_small_errors_show_their_digits(rmse, paper, text):
+    error = {3.456: 0.12, 0.06934: 0.0012, 2.21e-5: 1.2e-6}[rmse]
+    own = {"rmse": rmse, "rmse_error_splits": error, "rmse_error_seeds": None}
+    results = {"sets": {"naval": {uci.DEFAULTS: own | {"nll": 0.0}}}, "paper": {"naval": {"rmse": paper}}}
+    assert uci.table(results)[1]["naval"]["defaults"] == text
+
+
 def test_a_measure_that_older_jobs_lack_is_left_out():
     found = uci.averages({(0, 0): {"rmse": 1.0, "new": 1.0}, (1, 0): {"rmse": 3.0}})
     assert found["rmse"] == 2.0

@@ -263,5 +263,6 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
 
 def _with_errors(own: Results, paper: float) -> str:
     digits = 2 if paper >= 0.5 else 4
+    kind = f".{digits}f" if own["rmse"] >= 10.0 ** (1 - digits) else ".1e"  # more than one digit has to show
     errors = own["rmse_error_splits"], own["rmse_error_seeds"]
-    return f"{own['rmse']:.{digits}f}" + "".join(f"±{e:.{digits}f}" for e in errors if e is not None)
+    return f"{own['rmse']:{kind}}" + "".join(f"±{e:{kind}}" for e in errors if e is not None)
