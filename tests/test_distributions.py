@@ -628,3 +628,12 @@ def test_density_is_the_slope_of_the_cdf(dist: GaussianMixture, y: float) -> Non
     rounding = (1e-15 + 1e-16 * abs(y) / dist.stds.min()) / h
     density = np.exp(dist.log_prob(y))
     np.testing.assert_allclose(density, slope, rtol=1e-5, atol=10.0 * rounding)
+
+
+def test_what_is_not_there_is_refused_by_name() -> None:
+    joint = MultivariateGaussianMixture([1.0], np.zeros((2, 1, 3)), np.ones((2, 1)))
+    with pytest.raises(ValueError, match="d must be below the number of outputs, 3, got 9"):
+        joint.marginal(9)
+    for dist in (joint, joint.marginal(-1)):
+        with pytest.raises(ValueError, match="n must be at least 0, got -1"):
+            dist.sample(-1)

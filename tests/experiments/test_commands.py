@@ -81,6 +81,12 @@ def test_base_models(reproduce, tiny_sets):
     assert all(name in output for name in base_models.SETS)
 
 
+def test_no_workers_are_refused_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(uci, "run", lambda *_, **__: pytest.fail("the work has begun"))
+    result = CliRunner().invoke(cli.app, ["reproduce", "uci", "--n-jobs", "0", "-o", str(tmp_path)])
+    assert "--n-jobs must be at least 1, or -1 for one on each core, got 0" in str(result.exception)
+
+
 def test_gating(reproduce):
     output, files = reproduce("gating", "--neurons", "2")
     assert files == {"gating.json", "gating.png"}

@@ -161,7 +161,9 @@ def test_small_errors_show_their_digits(rmse, paper, text):
     error = {3.456: 0.12, 0.06934: 0.0012, 2.21e-5: 1.2e-6}[rmse]
     own = {"rmse": rmse, "rmse_error_splits": error, "rmse_error_seeds": None}
     results = {"sets": {"naval": {uci.DEFAULTS: own | {"nll": 0.0}}}, "paper": {"naval": {"rmse": paper}}}
-    assert uci.table(results)[1]["naval"]["defaults"] == text
+    columns, rows = uci.table(results)
+    assert rows["naval"]["defaults"] == text
+    assert list(columns) == ["paper", "defaults", "NLL\ndefaults"]  # none that would be empty
 
 
 def test_a_measure_that_older_jobs_lack_is_left_out():

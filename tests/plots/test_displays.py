@@ -534,3 +534,14 @@ def test_names_of_targets_and_values_of_features_are_shown(model, data, named, a
     ]
     assert f"area = {frame['area'][0]:.4g}" in labels
     assert f"city = {frame['city'][0]}" in labels
+
+
+def test_rows_and_targets_of_different_numbers_are_refused(model, data):
+    X, y = data
+    with pytest.raises(ValueError, match="y has 5 rows, but 400 were predicted"):
+        IntervalsDisplay.from_estimator(model, X, y[:5])
+
+
+def test_a_row_without_its_brackets_is_refused_as_such(model, data):
+    with pytest.raises(ValueError, match=r"X has one dimension: give rows, as in X\[:1\]"):
+        ContributionsDisplay.from_estimator(model, data[0][0])

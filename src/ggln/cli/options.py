@@ -110,6 +110,12 @@ def settings(given: list[str] | None) -> dict[str, Any]:
     return found
 
 
+def checked_jobs(n_jobs: int) -> int:
+    """Return the number of workers, or raise ValueError: for options that are checked as they are read."""
+    check_jobs(n_jobs)
+    return n_jobs
+
+
 def check_jobs(n_jobs: int) -> None:
     """Refuse a number of threads that there cannot be."""
     if n_jobs == 0 or n_jobs < -1024:

@@ -10,7 +10,7 @@ import typer
 
 from ggln.cli.app import App
 from ggln.cli.datasets import DataDir
-from ggln.cli.options import check_folder
+from ggln.cli.options import check_folder, checked_jobs
 from ggln.cli.show import keep, new_console, print_table
 
 app = App(no_args_is_help=True, help="Reproduce the paper's tables and figures, one command each.")
@@ -19,7 +19,10 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for results
 Store = Annotated[
     Path | None, typer.Option(help="Folder of finished jobs. By default .jobs in the output folder.")
 ]
-Workers = Annotated[int, typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.")]
+Workers = Annotated[
+    int,
+    typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.", callback=checked_jobs),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of samples, gates and order.")]
 Sets = Annotated[
     str | None,

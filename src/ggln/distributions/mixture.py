@@ -89,6 +89,7 @@ class Mixture(ABC):
 
     def _draw_components(self, n: int, rng: np.random.Generator | np.random.RandomState) -> tuple[Int, Int]:
         """Index of n random components of each row: (rows,), (n, rows)."""
+        check(n >= 0, f"n must be at least 0, got {n}")
         u = rng.random((n, len(self)))
         picks = np.empty(u.shape, dtype=np.intp)
         for i, w in enumerate(np.broadcast_to(self.weights, self.means.shape[:2])):

@@ -93,6 +93,8 @@ class MultivariateGaussianMixture(Mixture):
 
     def marginal(self, d: int) -> GaussianMixture:
         """Distribution of output d."""
+        outputs = self.means.shape[2]
+        check(-outputs <= d < outputs, f"d must be below the number of outputs, {outputs}, got {d}")
         return GaussianMixture(self.weights, self.means[:, :, d], np.sqrt(self._variances[:, :, d]))
 
     def _marginals(self) -> Iterator[GaussianMixture]:

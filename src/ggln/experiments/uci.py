@@ -248,7 +248,12 @@ COLUMNS = {
 
 def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """Return the columns, and for each set its RMSE and NLL as text, the paper's beside ours."""
-    columns = ["paper", *(rmse for rmse, _ in COLUMNS.values()), *(nll for _, nll in COLUMNS.values() if nll)]
+    shown = [
+        columns
+        for choice, columns in COLUMNS.items()
+        if any(choice in own for own in results["sets"].values())
+    ]
+    columns = ["paper", *(rmse for rmse, _ in shown), *(nll for _, nll in shown if nll)]
     rows: dict[str, dict[str, str]] = {}
     for name, choices in results["sets"].items():
         paper = results["paper"][name]["rmse"]

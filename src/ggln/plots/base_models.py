@@ -22,7 +22,9 @@ def draw(results: dict[str, Any]) -> Figure:
     sets = results["sets"]
     columns = math.ceil(math.sqrt(len(sets)))
     rows = math.ceil(len(sets) / columns)
-    figure = Figure(figsize=(3.2 * columns, 0.6 + 2.4 * rows), layout="constrained")
+    # the legend's names are as long as two panels are wide
+    width = max(3.2 * columns, 6.4)
+    figure = Figure(figsize=(width, 0.6 + 2.4 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, (name, curves) in zip(panels, sets.items(), strict=False):
         for base, (color, style, label) in LINES.items():
@@ -38,5 +40,5 @@ def draw(results: dict[str, Any]) -> Figure:
     figure.supxlabel("rows learnt", fontsize="medium")
     figure.supylabel("RMSE so far", fontsize="medium")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(LINES), fontsize="small")
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(LINES), fontsize="x-small")
     return figure

@@ -83,6 +83,8 @@ class ContributionsDisplay(Display):
     ) -> Self:
         """Draw the contributions to the prediction of X's first row."""
         model, rows = unwrap(estimator, X, "explain")
+        if isinstance(X, np.ndarray) and X.ndim == 1:
+            raise ValueError("X has one dimension: give rows, as in X[:1]")
         explanation = model.explain(take(rows, slice(0, 1)))
         return cls.from_predictions(
             explanation, quantity=quantity, output=output, max_display=max_display, ax=ax

@@ -85,6 +85,8 @@ class IntervalsDisplay(Display):
     ) -> Self:
         """Draw a predicted distribution, one row for each of the targets y."""
         single, targets = one_output(distribution, output), one_target(y, output)
+        if len(targets) != len(single):
+            raise ValueError(f"y has {len(targets)} rows, but {len(single)} were predicted")
         lower, upper = single.interval(level)
         display = cls(y=targets, mean=single.mean, lower=lower, upper=upper, level=level, y_name=y_name)
         return display.plot(ax)
