@@ -10,7 +10,7 @@ from ggln.plots.style import BLUE, GREY, ORANGE, styled
 
 PANELS = {
     "rmse_ratio": "RMSE relative to the defaults'\n(right: worse than the defaults)",
-    "nll_difference": "NLL less the defaults', nats; logarithmic beyond 0.1\n(right: worse than the defaults)",
+    "nll_difference": "NLL less the defaults', nats\n(right: worse; logarithmic beyond 0.1)",
 }
 DIFFERENCES = (-2, -1, -0.3, -0.1, -0.05, 0, 0.05, 0.1, 0.3, 1, 3, 10)
 
