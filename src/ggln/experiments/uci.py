@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import ParameterGrid
 
 from ggln import datasets, presets
@@ -40,12 +39,11 @@ DEFAULTS = "defaults"
 CHOICES = ("best on the test rows", "chosen on training rows", DEFAULTS)
 """The columns: the paper's network with its setting chosen in two ways, and `GGLNRegressor()`."""
 
-VERSION = "3"
+VERSION = "3"  # to be raised when a setting comes to mean something else, as "auto" may
 VALIDATION = 0.1  # of the training rows
 
 Part = Literal["test", "validation"]
 Setting = dict[str, Any]
-Rows = NDArray[np.intp]
 
 
 def grid(**replaced: Any) -> dict[str, Setting]:
