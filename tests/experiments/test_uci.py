@@ -84,6 +84,15 @@ def test_results_say_everything_and_can_be_drawn(tiny_sets, tiny_grid, tmp_path)
     figure.savefig(tmp_path / "uci.png")
 
 
+def test_the_legend_names_all_choices_whichever_set_has_them(tmp_path):
+    own = {"rmse": 1.0, "rmse_error_splits": None}
+    sets = {"boston": {uci.DEFAULTS: own}, "yacht": {uci.CHOICES[0]: own, uci.DEFAULTS: own}}
+    figure = picture.draw({"sets": sets, "paper": {name: {"rmse": 2.0} for name in sets}})
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(names) == len(set(names)) == 3
+    assert any("best of 12" in name for name in names)
+
+
 def test_a_limited_run_merges_with_the_store(tiny_sets, tiny_grid, fits, tmp_path):
     uci.run(["yacht"], 1, 1, tmp_path, **SMALL)
     made = len(fits)

@@ -21,6 +21,7 @@ def draw(results: dict[str, Any]) -> Figure:
     sets = results["sets"]
     figure = Figure(figsize=(7.5, 1.6 + 0.5 * len(sets)), layout="constrained")
     axes = figure.subplots()
+    named: set[str] = set()  # in the legend
     for place, name in enumerate(sets):
         paper = results["paper"][name]["rmse"]
         unit = max(paper, ROUNDING)  # naval's 0.00 may be anything up to 0.005
@@ -40,8 +41,9 @@ def draw(results: dict[str, Any]) -> Figure:
                 markersize=5,
                 linestyle="",
                 capsize=2,
-                label=text if place == 0 else None,
+                label=None if choice in named else text,
             )
+            named.add(choice)
     axes.axvline(1.0, color=GREY, linewidth=0.8)
     axes.set_yticks(range(len(sets)), [_label(name, results["paper"][name]["rmse"]) for name in sets])
     axes.invert_yaxis()
