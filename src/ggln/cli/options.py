@@ -110,16 +110,11 @@ def settings(given: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def checked_jobs(n_jobs: int) -> int:
-    """Return the number of workers, or raise ValueError: for options that are checked as they are read."""
-    check_jobs(n_jobs)
-    return n_jobs
-
-
-def check_jobs(n_jobs: int) -> None:
-    """Refuse a number of threads that there cannot be."""
+def check_jobs(n_jobs: int) -> int:
+    """Return a number of threads or workers; refuse one that there cannot be."""
     if n_jobs == 0 or n_jobs < -1024:
         raise ValueError(f"--n-jobs must be at least 1, or -1 for one on each core, got {n_jobs}")
+    return n_jobs
 
 
 def check_writable(path: Path, what: str, *read: Path | str) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from ggln.cli.app import App
 from ggln.cli.datasets import DataDir
-from ggln.cli.options import check_folder, checked_jobs
+from ggln.cli.options import check_folder, check_jobs
 from ggln.cli.show import keep, new_console, print_table
 
 app = App(no_args_is_help=True, help="Reproduce the paper's tables and figures, one command each.")
@@ -21,7 +21,7 @@ Store = Annotated[
 ]
 Workers = Annotated[
     int,
-    typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.", callback=checked_jobs),
+    typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.", callback=check_jobs),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of samples, gates and order.")]
 Sets = Annotated[
