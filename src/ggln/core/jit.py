@@ -117,3 +117,17 @@ def fused_multiply_add(_typing_context: Any, x: Any, y: Any, z: Any) -> Any:
         return builder.fma(*arguments)
 
     return double(double, double, double), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_to_exponent(_typing_context: Any, x: Any, shifted: Any) -> Any:
+    """X * 2^n, a normal number, for shifted = n + 1.5 * 2^52: an integer in the last bits of a double."""
+    double = types.float64
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(64)
+        bits, exponent = (builder.bitcast(argument, integer) for argument in arguments)
+        moved = builder.shl(exponent, integer(52))
+        return builder.bitcast(builder.add(bits, moved), ir.DoubleType())
+
+    return double(double, double), generate
