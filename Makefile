@@ -11,7 +11,7 @@ ARGS ?=
 # Numba's on-disk cache watches only the file that a kernel lives in. Kernels inline functions of other
 # core modules, so an edit there would leave machine code of the old version in use. One cache per
 # content of the core makes that impossible.
-CORE_HASH := $(shell cat src/ggln/core/*.py 2>/dev/null | cksum | cut -d ' ' -f 1)
+CORE_HASH := $(shell find src/ggln/core -name "*.py" 2>/dev/null | sort | xargs cat | cksum | cut -d ' ' -f 1)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(CORE_HASH)
 
 # Stamps live inside the environment, so that they vanish with it.

@@ -1,0 +1,509 @@
+"""One network that learns exactly: its layers, how they are solved, and how it goes on row by row.
+
+A layer's inputs are what the layer below predicts, what regressions on all features predict, the features
+themselves, as Gaussians as wide as the errors of the layer below, and biases. Every neuron is then a local linear
+correction of what is below it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.jit import fast_kernel, inner_fast
+from ggln.core.newton import constants
+from ggln.core.newton.contexts import (
+    Rows,
+    factorise,
+    make_work,
+    order_by_context,
+    solve_factorised,
+    solve_root,
+    solve_tree,
+)
+from ggln.core.newton.gates import (
+    Gates,
+    choose_gates,
+    context_of,
+    contexts_of,
+    draw_candidates,
+    empty_gates,
+    feature_odds,
+)
+from ggln.core.newton.neurons.protocol import bound, damp, derive, expand, loss, mean_of, put, stride
+
+FloatArray = NDArray[np.float64]
+
+
+class Shape(NamedTuple):
+    """What a network is made of."""
+
+    layer_sizes: tuple[int, ...]
+    context_dim: int
+    regressions: int  # inputs from regressions, in every layer
+    along_axes: bool  # whether features are given for each output apart
+    bias_range: float
+    bias_precision: float
+    feature_precision: float
+    least: float  # range of every neuron's precision
+    most: float
+
+
+class Network(NamedTuple):
+    """What a network knows. N neurons of all layers, C contexts each, at most M inputs."""
+
+    sizes: Any  # [layers]  neurons
+    first: Any  # [layers]  the first of them
+    inputs: Any  # [layers]
+    features: Any  # [layers, f]  the features that a layer looks at
+    regressions: Any  # how many inputs come from regressions
+    along_axes: Any
+    precisions: Any  # [layers, 2]  of features and of biases
+    bias_range: Any
+    reach: Any  # [layers]  how far means may stray from those of the layer below
+    span: Any  # [2, D]  range of all means
+    limits: Any  # [2]  range of precisions
+    gates: Any  # Gates
+    tables: Any  # [N, C, M]  weights
+    curvatures: Any  # [N, C, M (M + 1) / 2]  Hessians, lower triangles
+    gradients: Any  # [N, C, M]  of rows learnt since the last Newton step
+    counts: Any  # [N, C]  rows learnt, by weight
+    fresh: Any  # [N, C]  of these, since the last Newton step
+    spread: Any  # [N, C]  variance of the mean because weights are uncertain, over its own
+
+
+class Scratch(NamedTuple):
+    """Buffers for one row."""
+
+    inputs: Any  # [1, Q, M]
+    below: Any  # [widest layer, Q]
+    above: Any  # [widest layer, Q]
+    centre: Any  # [D]
+    totals: Any  # [Q]
+    raw: Any  # [1, Q]
+    change: Any  # [Q]
+    root: Any  # [Q, Q]
+    residue: Any  # [Q]
+    factors: Any  # [Q, M]
+    matrix: Any  # [M, M]
+    step: Any  # [M]
+
+
+def make_scratch(network: Network, kind: Any) -> Scratch:
+    """Return buffers for a network."""
+    planes, widest, inputs = kind.planes, int(network.sizes.max()), network.tables.shape[2]
+    return Scratch(
+        np.empty((1, planes, inputs)),
+        np.empty((widest, planes)),
+        np.empty((widest, planes)),
+        np.empty(int(kind.outputs)),
+        np.empty(planes),
+        np.empty((1, planes)),
+        np.empty(planes),
+        np.empty((planes, planes)),
+        np.empty(planes),
+        np.empty((planes, inputs)),
+        np.empty((inputs, inputs)),
+        np.empty(inputs),
+    )
+
+
+def count_biases(kind: Any) -> int:
+    """Biases lie on both sides along each output; a logit needs one."""
+    return 1 if kind.planes == 1 else 2 * int(kind.outputs)
+
+
+# Inputs ------------------------------------------------------------------------------------------------
+
+
+@inner_fast
+def write_inputs(
+    kind, X, advice, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs, place, count,
+    scratch,
+):  # fmt: skip
+    """Write a layer's inputs of row t into inputs[place] # OUT [Q, m]: layer below, regressions, features, biases.
+
+    X: [n, d]; advice: [n, R, Q], what regressions say; below: [K, Q], of which `neurons` are there; looked_at:
+    [layers, f], features; axes: outputs that features are given for apart, or 0; precisions: [layers, 2];
+    count: m; scratch: [Q]. Records are not passed on from row to row: their arrays would be counted each time.
+    """
+    planes, j = inputs.shape[1], 0
+    for k in range(neurons):
+        for q in range(planes):
+            inputs[place, q, j] = below[k, q]
+        j += 1
+    for r in range(advice.shape[1]):
+        for q in range(planes):
+            inputs[place, q, j] = advice[t, r, q]
+        j += 1
+    for f in range(looked_at.shape[1]):
+        value, precision = X[t, looked_at[layer, f]], precisions[layer, 0]
+        if value != value:  # a missing value says nothing
+            value, precision = 0.0, 0.0
+        for axis in range(max(axes, 1)):
+            put(kind, axis if axes > 0 else -1, value, precision, scratch)
+            for q in range(planes):
+                inputs[place, q, j] = scratch[q]
+            j += 1
+    first = j
+    while j < count:  # on both sides along each output
+        sign = 1.0 if (j - first) % 2 == 0 else -1.0
+        put(kind, (j - first) // 2, sign * bias_range, precisions[layer, 1], scratch)
+        for q in range(planes):
+            inputs[place, q, j] = scratch[q]
+        j += 1
+
+
+@inner_fast
+def find_centre(kind, inputs, place, trusted, span, centre, scratch):
+    """Write what the trusted inputs say together # OUT [D]; return how far beyond its reach a mean may go.
+
+    The layer below is trusted, at layer 0 the regressions; without any, means may be anywhere in the span.
+    """
+    for q in range(scratch.size):
+        scratch[q] = 0.0
+        for j in range(trusted):
+            scratch[q] += inputs[place, q, j]
+    further = 0.0
+    if trusted > 0:
+        mean_of(kind, scratch, centre)
+        for d in range(centre.size):
+            centre[d] = min(max(centre[d], span[0, d]), span[1, d])
+    else:
+        for d in range(centre.size):
+            centre[d] = 0.5 * (span[0, d] + span[1, d])
+            further = max(further, 0.5 * (span[1, d] - span[0, d]))
+    return further
+
+
+@inner_fast
+def settle(kind, totals, variance, centre, reach, limits):
+    """Make totals # OUT [Q] as wide as uncertain weights ask for, and bring them into range."""
+    factor = damp(kind, variance)
+    for q in range(totals.size):
+        totals[q] *= factor
+    bound(kind, totals, centre, reach, limits[0], limits[1])
+
+
+# Solving a table ---------------------------------------------------------------------------------------
+
+
+@fast_kernel
+def fill_inputs(kind, network, layer, X, advice, below, inputs):
+    """Write a layer's inputs for all rows # OUT [n, Q, m]. X: [n, d]; advice: [n, R, Q]; below: [n, K, Q]."""
+    scratch, axes = np.empty(inputs.shape[1]), network.span.shape[1] if network.along_axes else 0
+    looked_at, precisions, bias_range = network.features, network.precisions, network.bias_range
+    for t in range(X.shape[0]):
+        write_inputs(
+            kind, X, advice, t, below[t], below.shape[1], looked_at, layer, axes, precisions, bias_range,
+            inputs, t, inputs.shape[2], scratch,
+        )  # fmt: skip
+
+
+@fast_kernel
+def settle_rows(kind, network, layer, inputs, variances, order, totals, outputs, neuron):
+    """Write what a neuron predicts of rows that it left out into outputs[:, neuron] # OUT [n, K, Q].
+
+    inputs, totals, variances: in the order of contexts; order: the rows in this order.
+    """
+    centre, scratch, own = (
+        np.empty(network.span.shape[1]),
+        np.empty(inputs.shape[1]),
+        np.empty(inputs.shape[1]),
+    )
+    trusted = network.sizes[layer - 1] if layer > 0 else network.regressions
+    span, reach, limits = network.span, network.reach[layer], network.limits
+    for t in range(order.size):
+        further = find_centre(kind, inputs, t, trusted, span, centre, scratch)
+        own[:] = totals[t]
+        settle(kind, own, variances[t], centre, reach + further, limits)
+        outputs[order[t], neuron] = own
+
+
+@fast_kernel
+def pool_neurons(kind, outputs, pooled, means):
+    """Write the product of all neurons, of the mean of their precisions # OUT [n, Q], and its mean # OUT [n, D]."""
+    neurons = outputs.shape[1]
+    for t in range(outputs.shape[0]):
+        for q in range(outputs.shape[2]):
+            total = 0.0
+            for k in range(neurons):
+                total += outputs[t, k, q]
+            pooled[t, q] = total / neurons
+        mean_of(kind, pooled[t], means[t])
+
+
+def choose_features(
+    X: FloatArray, residuals: FloatArray, layers: int, random: np.random.Generator
+) -> NDArray[np.int32]:
+    """Return the features that each layer looks at [layers, f]: all, or for wide tables those that tell most.
+
+    Half are the best, half are drawn by what they tell: a layer must not miss what others have used up.
+    """
+    features, most = X.shape[1], constants.MOST_FEATURES
+    if features <= most:
+        return np.tile(np.arange(features, dtype=np.int32), (layers, 1))
+    odds = feature_odds(X, residuals)
+    best = np.argsort(-odds, kind="stable")[: most // 2]
+    others = np.setdiff1d(np.arange(features), best)
+    chosen = []
+    for _ in range(layers):
+        drawn = random.choice(others, most - best.size, replace=False, p=odds[others] / odds[others].sum())
+        chosen.append(np.sort(np.concatenate([best, drawn])))
+    return np.array(chosen, np.int32)
+
+
+def blank_network(
+    kind: Any, shape: Shape, features: NDArray[np.int32], span: FloatArray, dims: int
+) -> Network:
+    """Return a network that knows nothing yet. dims: features that gates may look at."""
+    sizes = np.array(shape.layer_sizes, np.int64)
+    layers, neurons, contexts = sizes.size, int(sizes.sum()), 1 << shape.context_dim
+    given = features.shape[1] * (int(kind.outputs) if shape.along_axes else 1)
+    others = shape.regressions + given + count_biases(kind)
+    inputs = np.concatenate([[0], sizes[:-1]]) + others
+    most = int(inputs.max())
+    return Network(
+        sizes,
+        np.cumsum(sizes) - sizes,
+        inputs,
+        features,
+        shape.regressions,
+        shape.along_axes,
+        np.ones((layers, 2)),
+        float(shape.bias_range),
+        np.zeros(layers),
+        span,
+        np.array([shape.least, shape.most]),
+        empty_gates(neurons, shape.context_dim),
+        np.zeros((neurons, contexts, most)),
+        np.zeros((neurons, contexts, most * (most + 1) // 2), np.float32),
+        np.zeros((neurons, contexts, most)),
+        np.zeros((neurons, contexts)),
+        np.zeros((neurons, contexts)),
+        np.ones((neurons, contexts)),
+    )
+
+
+def initial_weights(kind: Any, network: Network, layer: int) -> tuple[FloatArray, FloatArray]:
+    """Return what all rows of a layer begin with, [m], and how strongly each weight is held there, [m].
+
+    Neurons below, and at layer 0 the regressions, are averaged: their weights add up to one.
+    """
+    inputs, biases = int(network.inputs[layer]), count_biases(kind)
+    centre, pull = np.zeros(inputs), np.ones(inputs)
+    trusted = int(network.sizes[layer - 1]) if layer > 0 else int(network.regressions)
+    if trusted:
+        centre[:trusted] = 1.0 / trusted
+        if kind.planes > 1:
+            centre[-biases:] = 1e-3
+    elif kind.planes > 1:
+        centre[:-biases] = 0.1 / max(inputs - biases, 1)
+        centre[-biases:] = 0.6 / biases
+    if layer > 0:
+        pull[:trusted] = trusted
+    return centre, pull
+
+
+def fit_network(
+    kind: Any,
+    shape: Shape,
+    X: FloatArray,  # [n, d]
+    advice: FloatArray,  # [n, R, Q]
+    Y: FloatArray,  # [n, D]
+    weights: FloatArray,  # [n]
+    random: np.random.Generator,
+    residuals_before: FloatArray,  # [n, D]  of the regressions, or of the mean
+    progress: Any,
+) -> Network:
+    """Solve a network, layer after layer; each row goes up as it is predicted when it is left out."""
+    rows, planes, outputs = X.shape[0], kind.planes, Y.shape[1]
+    step = max(1, rows // constants.GATE_ROWS)
+    judges = np.flatnonzero(weights > 0)[::step]
+    looked_at = np.nan_to_num(X[judges])
+    width = Y.max(axis=0) - Y.min(axis=0)
+    span = np.stack([Y.min(axis=0) - constants.SPAN * width, Y.max(axis=0) + constants.SPAN * width])
+    if planes == 1:
+        span = np.array([[-shape.most], [shape.most]])  # of logits
+    residuals, below = residuals_before, np.empty((rows, 0, planes))
+    features = choose_features(looked_at, residuals[judges], len(shape.layer_sizes), random)
+    network = blank_network(kind, shape, features, span, X.shape[1])
+    advice = np.ascontiguousarray(advice[:, : shape.regressions])
+    for layer, size in enumerate(shape.layer_sizes):
+        error = float(np.sqrt(np.average(residuals**2, axis=0, weights=weights).mean()))
+        scale = 1.0 / max(error, 1e-9) if layer or shape.regressions else 1.0
+        if planes == 1:
+            scale, error = 1.0, shape.most
+        network.precisions[layer] = scale * shape.feature_precision, scale * shape.bias_precision
+        network.reach[layer] = constants.REACH * error
+        inputs = np.empty((rows, planes, int(network.inputs[layer])))
+        fill_inputs(kind, network, layer, X, advice, below, inputs)
+        table = Rows(inputs, Y, weights)
+        outputs_of = np.empty((rows, size, planes))
+        _fit_layer(kind, network, layer, table, X, judges, looked_at, residuals[judges], random, outputs_of)
+        below, means = outputs_of, np.empty((rows, outputs))
+        pool_neurons(kind, below, np.empty((rows, planes)), means)
+        residuals = Y - (1.0 / (1.0 + np.exp(-means)) if planes == 1 else means)
+        progress(1)
+    return network
+
+
+def _fit_layer(
+    kind: Any,
+    network: Network,
+    layer: int,
+    table: Rows,
+    X: FloatArray,
+    judges: NDArray[np.int64],
+    looked_at: FloatArray,
+    residuals: FloatArray,
+    random: np.random.Generator,
+    outputs: FloatArray,  # [n, K, Q] # OUT
+) -> None:
+    """Solve the neurons of one layer, and write what they predict of each row left out."""
+    rows, planes, inputs = table.inputs.shape
+    centre, pull = initial_weights(kind, network, layer)
+    work = make_work(rows, planes, inputs)
+    root, left, widths = np.empty(inputs), np.empty((rows, planes)), np.empty(rows)
+    solve_root(kind, table, centre, pull, root, work, left, widths)
+    odds = feature_odds(looked_at, residuals)
+    levels = network.gates.offsets.shape[1]
+    contexts, starts = np.empty(rows, np.int64), np.empty((1 << levels) + 1, np.int64)
+    order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
+    packed = np.empty((1 << levels, inputs * (inputs + 1) // 2))
+    for neuron in range(int(network.first[layer]), int(network.first[layer]) + int(network.sizes[layer])):
+        candidates, picks = draw_candidates(odds, levels, judges.size, random)
+        choose_gates(looked_at, residuals, table.weights[judges], candidates, picks, network.gates, neuron)
+        contexts_of(network.gates, neuron, X, contexts)
+        order_by_context(contexts, starts, order)
+        own = Rows(table.inputs[order], table.targets[order], table.weights[order])
+        above, spreads = left[order], widths[order]
+        tables = np.empty((1 << levels, inputs))
+        solve_tree(
+            kind, own, starts, root, constants.PULL * pull, work, above, spreads, left_out, wide, tables, packed,
+            network.spread[neuron],
+        )  # fmt: skip
+        network.tables[neuron, :, :inputs] = tables
+        network.curvatures[neuron, :, : packed.shape[1]] = packed
+        network.counts[neuron] = np.bincount(contexts, table.weights, 1 << levels)
+        settle_rows(
+            kind, network, layer, own.inputs, spreads, order, above, outputs, neuron - network.first[layer]
+        )
+
+
+# Row by row --------------------------------------------------------------------------------------------
+
+
+@inner_fast
+def learn_context(
+    kind, inputs, size, Y, t, weight, totals, tables, gradients, curvatures, counts, fresh, spread, n, c, factors,
+    root, residue, matrix, step, change,
+):  # fmt: skip
+    """Learn one row: add its gradient and curvature; take a Newton step once rows have grown enough.
+
+    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted for row t; n, c: neuron and context; all arrays
+    from `tables` on # OUT. A row that is no density, or of weight 0, changes nothing.
+    """
+    if not weight > 0.0 or not loss(kind, totals, 0, Y, t) < np.inf:
+        return
+    derive(kind, totals, 0, Y, t, root, residue)
+    planes, told = totals.shape[1], 0.0
+    for j in range(size):
+        step[j] = 0.0
+    expand(kind, root, residue, inputs, 0, size, 1.0, 0, factors, step)
+    for i in range(planes):
+        for j in range(size):
+            told += factors[i, j] * factors[i, j]
+    weight = min(weight, constants.MOST_TOLD / told)
+    for j in range(size):
+        gradients[n, c, j] += weight * step[j]
+    for i in range(planes):
+        place = 0
+        for j in range(size):
+            value = weight * factors[i, j]
+            for k in range(j + 1):
+                curvatures[n, c, place + k] += value * factors[i, k]
+            place += j + 1
+    fresh[n, c] += weight
+    if constants.GROWTH * fresh[n, c] < counts[n, c]:
+        return
+    place = 0
+    for j in range(size):
+        for k in range(j + 1):
+            matrix[j, k] = curvatures[n, c, place]
+            place += 1
+    factorise(matrix[:size, :size])
+    solve_factorised(matrix[:size, :size], gradients[n, c, :size], step[:size])
+    for q in range(planes):
+        change[q] = 0.0
+        for j in range(size):
+            change[q] -= step[j] * inputs[0, q, j]
+    length = stride(kind, totals, 0, change)
+    for j in range(size):
+        tables[n, c, j] -= length * step[j]
+        gradients[n, c, j] = 0.0
+    known = counts[n, c] + 1.0
+    counts[n, c] += fresh[n, c]
+    spread[n, c] *= known / (counts[n, c] + 1.0)
+    fresh[n, c] = 0.0
+
+
+@fast_kernel
+def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
+    """Predict rows one after the other, each before it is learnt, if rows are to be learnt at all.
+
+    X: [n, d]; advice: [n, R, Q]; Y: [n, D]; weights: [n]; outputs: [n, Q] # OUT, the last layer's product.
+    """
+    planes, layers = scratch.totals.size, network.sizes.size
+    axes = network.span.shape[1] if network.along_axes else 0
+    sizes, counts_of, first_of, looked_at = network.sizes, network.inputs, network.first, network.features
+    precisions, bias_range, regressions = network.precisions, network.bias_range, network.regressions
+    span, limits, reach = network.span, network.limits, network.reach
+    features, slopes, offsets = network.gates.features, network.gates.weights, network.gates.offsets
+    tables, gradients, curvatures = network.tables, network.gradients, network.curvatures
+    counts, fresh, spread = network.counts, network.fresh, network.spread
+    inputs, below, above, centre, own = (
+        scratch.inputs,
+        scratch.below,
+        scratch.above,
+        scratch.centre,
+        scratch.totals,
+    )
+    raw = scratch.raw
+    for t in range(X.shape[0]):
+        for layer in range(layers):
+            size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
+            write_inputs(
+                kind, X, advice, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs, 0,
+                size, own,
+            )  # fmt: skip
+            trusted = neurons if layer > 0 else regressions
+            furthest = reach[layer] + find_centre(kind, inputs, 0, trusted, span, centre, own)
+            for k in range(sizes[layer]):
+                neuron = first_of[layer] + k
+                context = context_of(features, slopes, offsets, neuron, X, t)
+                for q in range(planes):
+                    total = 0.0
+                    for j in range(size):
+                        total += tables[neuron, context, j] * inputs[0, q, j]
+                    own[q] = total
+                    raw[0, q] = total
+                variance = spread[neuron, context]
+                if learning:
+                    learn_context(
+                        kind, inputs, size, Y, t, weights[t], raw, tables, gradients, curvatures, counts, fresh,
+                        spread, neuron, context, scratch.factors, scratch.root, scratch.residue, scratch.matrix,
+                        scratch.step, scratch.change,
+                    )  # fmt: skip
+                settle(kind, own, variance, centre, furthest, limits)
+                for q in range(planes):
+                    above[k, q] = own[q]
+            for k in range(sizes[layer]):
+                for q in range(planes):
+                    below[k, q] = above[k, q]
+        last = sizes[layers - 1]
+        for q in range(planes):
+            total = 0.0
+            for k in range(last):
+                total += below[k, q]
+            outputs[t, q] = total / last
