@@ -40,8 +40,8 @@ def factor_precision(totals, outputs):
     for i in range(outputs):
         for k in range(i + 1):
             value = totals[place]
-            for l in range(k):
-                value -= factor[i, l] * factor[k, l]
+            for j in range(k):
+                value -= factor[i, j] * factor[k, j]
             if k < i:
                 factor[i, k] = value / factor[k, k]
             elif value > LEAST_PRECISION:
@@ -53,8 +53,8 @@ def factor_precision(totals, outputs):
         inverse[i, i] = 1.0 / factor[i, i]
         for k in range(i):
             value = 0.0
-            for l in range(k, i):
-                value += factor[i, l] * inverse[l, k]
+            for j in range(k, i):
+                value += factor[i, j] * inverse[j, k]
             inverse[i, k] = -value / factor[i, i]
     return factor, inverse
 
@@ -146,20 +146,27 @@ def damp_full(kind, variance):
 
 @Stride.register(Full)
 def stride_full(kind, totals, row, change):
-    """Keep a quarter of P: the trace of -C^-1 change C^-T bounds what is lost in any direction."""
+    """Keep a quarter of P: no eigenvalue of -C^-1 change C^-T, what is lost of it, above 3/4."""
     totals = totals[row]
     outputs = int(kind.outputs)
     _, inverse = factor_precision(totals, outputs)
-    lost = 0.0
+    lost, most = np.empty((outputs, outputs)), 0.0
     for i in range(outputs):
-        diagonal = 0.0
-        for a in range(i + 1):
-            for b in range(i + 1):
-                column = a * (a + 1) // 2 + b if a >= b else b * (b + 1) // 2 + a
-                diagonal -= inverse[i, a] * inverse[i, b] * change[column]
-        lost += max(diagonal, 0.0)
-    # off the diagonal more may be lost than on it, at most as often as there are outputs
-    return 1.0 if lost * outputs <= 1.0 - KEPT else (1.0 - KEPT) / (lost * outputs)
+        for k in range(i + 1):
+            value = 0.0
+            for a in range(i + 1):
+                for b in range(k + 1):
+                    column = a * (a + 1) // 2 + b if a >= b else b * (b + 1) // 2 + a
+                    value -= inverse[i, a] * inverse[k, b] * change[column]
+            lost[i, k], lost[k, i] = value, value
+    for i in range(outputs):  # circles around the diagonal hold all eigenvalues: these are rarely needed
+        circle = lost[i, i]
+        for k in range(outputs):
+            circle += abs(lost[i, k]) if k != i else 0.0
+        most = max(most, circle)
+    if most > 1.0 - KEPT:
+        most = np.linalg.eigvalsh(lost)[outputs - 1]
+    return 1.0 if most <= 1.0 - KEPT else (1.0 - KEPT) / most
 
 
 @MeanOf.register(Full)
@@ -169,22 +176,41 @@ def mean_full(kind, totals, mean):
     multiply_transposed(inverse, whitened_mean(totals, inverse), mean)
 
 
+@inner_fast
+def clip_precision(totals, outputs, least, most):
+    """Bring the eigenvalues of P # OUT into [least, most]."""
+    matrix, place = np.empty((outputs, outputs)), 0
+    for i in range(outputs):
+        for k in range(i + 1):
+            matrix[i, k], matrix[k, i] = totals[place], totals[place]
+            place += 1
+    values, vectors = np.linalg.eigh(matrix)
+    place = 0
+    for i in range(outputs):
+        for k in range(i + 1):
+            totals[place] = 0.0
+            for j in range(outputs):
+                totals[place] += min(max(values[j], least), most) * vectors[i, j] * vectors[k, j]
+            place += 1
+
+
 @Bound.register(Full)
 def bound_full(kind, totals, centre, reach, least, most):
-    """The centre, and the least precision, where there is no density; else P is scaled into its range."""
+    """The centre, and the least precision, where there is no density; else eigenvalues are clipped."""
     outputs = centre.size
     factor, inverse = factor_precision(totals, outputs)
     first = totals.size - outputs
     mean, place = centre.copy(), 0
     if factor[0, 0] > 0.0:
         multiply_transposed(inverse, whitened_mean(totals, inverse), mean)
-        trace = 0.0
+        trace, wide = 0.0, 0.0  # of P and of P^-1: if both are in range, so are all eigenvalues
         for i in range(outputs):
             mean[i] = min(max(mean[i], centre[i] - reach), centre[i] + reach)
-            trace += totals[i * (i + 1) // 2 + i] / outputs
-        scale = min(max(trace, least), most) / trace
-        for place in range(first):
-            totals[place] *= scale
+            for k in range(i + 1):
+                trace += factor[i, k] * factor[i, k]
+                wide += inverse[i, k] * inverse[i, k]
+        if trace > most or wide * least > 1.0:
+            clip_precision(totals, outputs, least, most)
     else:
         for i in range(outputs):
             for k in range(i + 1):
