@@ -68,14 +68,15 @@ class Protocol:
     """A function with one implementation for each class of its first argument, chosen at compile time.
 
     The first argument is a `NamedTuple` (a covariance structure, a projection); its class is part of the
-    type that Numba compiles for, so that choosing costs nothing at run time.
+    type that Numba compiles for, so that choosing costs nothing at run time. A class without its own
+    implementation takes the `default`, if there is one.
     """
 
-    def __init__(self, stub: Callable[..., Any]) -> None:
+    def __init__(self, stub: Callable[..., Any], default: Callable[..., Any] | None = None) -> None:
         self.implementations: dict[type, Callable[..., Any]] = {}
 
         def choose(*args: Any) -> Callable[..., Any] | None:
-            return self.implementations.get(getattr(args[0], "instance_class", type(None)))
+            return self.implementations.get(getattr(args[0], "instance_class", type(None)), default)
 
         options = {"fastmath": FAST_FLAGS, "error_model": "numpy"}
         overload(stub, strict=False, jit_options=options)(choose)

@@ -8,6 +8,7 @@ import pytest
 
 from ggln.core.newton import reference, reference_structures
 from ggln.core.newton.contexts import Rows, make_work, solve_root
+from ggln.core.newton.lanes import LANES
 from ggln.core.newton.neurons import protocol
 from ggln.core.newton.neurons.bernoulli import LEAST_SPREAD, Bernoulli
 from ggln.core.newton.neurons.diagonal import Diagonal
@@ -40,13 +41,19 @@ def losses_of(kind, totals, y):
 def derivatives_of(kind, totals, y, inputs):
     rows, planes, size = inputs.shape
     roots, residues = np.full((rows, planes, planes), np.nan), np.full((rows, planes), np.nan)
-    factors, gradients = np.empty((rows, planes, size)), np.zeros((rows, size))
+    width = -(-size // LANES) * LANES
+    factors, gradients, wide = (
+        np.zeros((rows, planes, width)),
+        np.zeros((rows, width)),
+        np.zeros((rows, planes, width)),
+    )
+    wide[:, :, :size] = inputs
     for t in range(rows):
         protocol.derive(kind, totals, t, y, t, roots[t], residues[t])
-        protocol.expand(kind, roots[t], residues[t], inputs, t, size, 1.0, 0, factors[t], gradients[t])
+        protocol.expand(kind, roots[t], residues[t], wide, t, size, 1.0, 0, factors[t], gradients[t])
         for i in range(planes):
             roots[t, i, i + 1 :] = 0.0  # nobody reads what is above the triangle
-    return roots, residues, factors, gradients
+    return roots, residues, factors[:, :, :size], gradients[:, :size]
 
 
 @numba.njit
@@ -344,10 +351,12 @@ def test_solve_and_leave_out_are_those_of_the_twin(name, D):
     kind, twin, inputs, y = draw(name, D, 80)
     counts = np.random.default_rng(3).choice([0.0, 0.5, 1.0, 2.0], 80)
     centre, pull = np.full(4, 0.25), np.linspace(2.0, 4.0, 4)
-    weights, left, widths = np.empty(4), np.empty((80, kind.planes)), np.empty(80)
-    solve_root(
-        kind, Rows(inputs, y, counts), centre, pull, weights, make_work(80, kind.planes, 4), left, widths
-    )
+    weights, left, widths = np.empty(LANES), np.empty((80, kind.planes)), np.empty(80)
+    wide, start = np.zeros((80, kind.planes, LANES)), np.zeros(LANES)
+    wide[:, :, :4], start[:4] = inputs, centre
+    solve_root(kind, Rows(wide, y, counts), start, pull, weights, make_work(80, kind.planes, 4), left, widths)
+    assert not weights[4:].any()
+    weights = weights[:4]
     theirs, goals = for_twin(name, inputs, y, D)
     solution = reference.solve(twin, theirs, goals, counts, centre, pull)
     np.testing.assert_allclose(weights, solution.weights, rtol=1e-4, atol=1e-4)

@@ -5,6 +5,10 @@ a pull towards its parent's weights, by Newton's method. How far a context is th
 decided by what both predict of its rows when each row is left out: `mix_with_parent`.
 
 Rows of a context lie next to each other (`order_by_context`): level after level they are parts of one table.
+
+Lines of m inputs are padded with zeros to M, whole vectors (`lanes`). Of a symmetric matrix the lower triangle is
+kept, up to the end of the vector that the diagonal is in. Hessians are factorised from their last line upward,
+H = C'C with a lower triangle C: all steps then run along lines.
 """
 
 from typing import Any, NamedTuple
@@ -13,67 +17,72 @@ import numpy as np
 
 from ggln.core.jit import exact_kernel, fast_kernel, inner_fast
 from ggln.core.newton import constants
-from ggln.core.newton.neurons.protocol import damp, derive, expand, loss, stride, width
+from ggln.core.newton.lanes import LANES, load, multiply_add, padded, repeat, spread, store, times, total
+from ggln.core.newton.neurons.protocol import damp, derive, expand, loss, shift, stride, width
 
 
 class Rows(NamedTuple):
     """What a neuron learns from, in the order of its contexts."""
 
-    inputs: Any  # [n, Q, m]
+    inputs: Any  # [n, Q, M]
     targets: Any  # [n, D]
     weights: Any  # [n]  how much each row counts
 
 
 class Work(NamedTuple):
-    """Buffers for solving one context after the other."""
+    """Buffers for solving one context after the other. Padding is zero, and stays so."""
 
     counted: Any  # [n]  the weights of rows, 0 for those that are no density at the centre
     totals: Any  # [n, Q]  with the weights as they are
     trial: Any  # [n, Q]  with the weights of a step
-    gradient: Any  # [m]
-    matrix: Any  # [m, m]  the Hessian, then its Cholesky factor, in the lower triangle
-    inverse: Any  # [m, m]  the factor's inverse
-    factors: Any  # [chunk * Q, m]
-    direction: Any  # [m]
-    moved: Any  # [m]  the weights after a step
+    gradient: Any  # [M]
+    hessian: Any  # [M, M]
+    factor: Any  # [M, M]  its factor
+    inverse: Any  # [M, M]  the factor's inverse
+    factors: Any  # [chunk * Q, M]
+    products: Any  # [chunk * Q, M]  factors times the inverse
+    direction: Any  # [M]
+    moved: Any  # [M]  the weights after a step
     root: Any  # [Q, Q]
     residue: Any  # [Q]
     hat: Any  # [Q, Q]  F H^-1 F' of a row
-    products: Any  # [Q, m]
-    shift: Any  # [Q]
 
 
 def make_work(rows: int, planes: int, inputs: int) -> Work:
     """Return buffers for a neuron of so many inputs."""
-    square, short = np.empty((inputs, inputs)), np.empty((planes, planes))
+    size, lines = padded(inputs), constants.CHUNK_ROWS * planes
     return Work(
         np.empty(rows),
         np.empty((rows, planes)),
         np.empty((rows, planes)),
-        np.empty(inputs),
-        square,
-        square.copy(),
-        np.empty((constants.CHUNK_ROWS * planes, inputs)),
-        np.empty(inputs),
-        np.empty(inputs),
-        short,
+        np.zeros(size),
+        np.zeros((size, size)),
+        np.zeros((size, size)),
+        np.zeros((size, size)),
+        np.zeros((lines, size)),
+        np.zeros((lines, size)),
+        np.zeros(size),
+        np.zeros(size),
+        np.empty((planes, planes)),
         np.empty(planes),
-        short.copy(),
-        np.empty((planes, inputs)),
-        np.empty(planes),
+        np.empty((planes, planes)),
     )
 
 
+# Losses and derivatives --------------------------------------------------------------------------------
+
+
 @inner_fast
-def add_up(rows, weights, start, stop, totals):
+def add_up(inputs, weights, start, stop, totals):
     """Write the totals T = sum_j w_j z_j of rows start to stop # OUT."""
-    inputs = rows.inputs
+    planes, width = inputs.shape[1], inputs.shape[2]
     for t in range(start, stop):
-        for q in range(inputs.shape[1]):
-            total = 0.0
-            for j in range(weights.size):
-                total += inputs[t, q, j] * weights[j]
-            totals[t, q] = total
+        for q in range(planes):
+            place = (t * planes + q) * width
+            value = times(load(inputs, place), load(weights, 0))
+            for j in range(LANES, width, LANES):
+                value = multiply_add(load(inputs, place + j), load(weights, j), value)
+            totals[t, q] = total(value)
 
 
 @inner_fast
@@ -83,129 +92,158 @@ def objective(kind, rows, counted, totals, start, stop, weights, centre, pull):
     for t in range(start, stop):
         if counted[t] > 0.0:
             value += counted[t] * loss(kind, totals, t, rows.targets, t)
-    for j in range(weights.size):
+    for j in range(pull.size):
         value += 0.5 * pull[j] * (weights[j] - centre[j]) ** 2
     return value
 
 
 @inner_fast
-def add_squares(factors, count, matrix):
+def add_squares(factors, count, size, matrix):
     """Add the first `count` factors' outer products to the lower triangle of `matrix` # OUT.
 
-    Four at a time, so that each entry is read and written once for four products.
+    Eight lines of a matrix by one vector stay in registers while the factors pass.
     """
-    r, size = 0, matrix.shape[0]
-    while r + 4 <= count:
-        for j in range(size):
-            c0, c1, c2, c3 = factors[r, j], factors[r + 1, j], factors[r + 2, j], factors[r + 3, j]
-            for k in range(j + 1):
-                matrix[j, k] += (
-                    c0 * factors[r, k]
-                    + c1 * factors[r + 1, k]
-                    + c2 * factors[r + 2, k]
-                    + c3 * factors[r + 3, k]
-                )
-        r += 4
-    while r < count:
-        for j in range(size):
-            c0 = factors[r, j]
-            for k in range(j + 1):
-                matrix[j, k] += c0 * factors[r, k]
-        r += 1
+    width = matrix.shape[1]
+    for top in range(0, size, LANES):
+        for left in range(0, top + 1, LANES):
+            place = top * width + left
+            s0, s1 = load(matrix, place), load(matrix, place + width)
+            s2, s3 = load(matrix, place + 2 * width), load(matrix, place + 3 * width)
+            s4, s5 = load(matrix, place + 4 * width), load(matrix, place + 5 * width)
+            s6, s7 = load(matrix, place + 6 * width), load(matrix, place + 7 * width)
+            for r in range(count):
+                line, f = r * width + top, load(factors, r * width + left)
+                s0 = multiply_add(repeat(factors, line), f, s0)
+                s1 = multiply_add(repeat(factors, line + 1), f, s1)
+                s2 = multiply_add(repeat(factors, line + 2), f, s2)
+                s3 = multiply_add(repeat(factors, line + 3), f, s3)
+                s4 = multiply_add(repeat(factors, line + 4), f, s4)
+                s5 = multiply_add(repeat(factors, line + 5), f, s5)
+                s6 = multiply_add(repeat(factors, line + 6), f, s6)
+                s7 = multiply_add(repeat(factors, line + 7), f, s7)
+            store(matrix, place, s0)
+            store(matrix, place + width, s1)
+            store(matrix, place + 2 * width, s2)
+            store(matrix, place + 3 * width, s3)
+            store(matrix, place + 4 * width, s4)
+            store(matrix, place + 5 * width, s5)
+            store(matrix, place + 6 * width, s6)
+            store(matrix, place + 7 * width, s7)
 
 
 @inner_fast
 def differentiate(kind, rows, start, stop, weights, centre, pull, work):
     """Write gradient and Hessian of the objective into work # OUT, from work.totals."""
-    gradient, matrix, factors = work.gradient, work.matrix, work.factors
-    planes, size = work.root.shape[0], weights.size
+    gradient, hessian, factors, counted, totals = (
+        work.gradient,
+        work.hessian,
+        work.factors,
+        work.counted,
+        work.totals,
+    )
+    inputs, targets, root, residue = rows.inputs, rows.targets, work.root, work.residue
+    planes, size = root.shape[0], pull.size
     for j in range(size):
         gradient[j] = pull[j] * (weights[j] - centre[j])
-        for k in range(j):
-            matrix[j, k] = 0.0
-        matrix[j, j] = pull[j]
+        for k in range(hessian.shape[1]):
+            hessian[j, k] = 0.0
+        hessian[j, j] = pull[j]
     chunk, filled = factors.shape[0] // planes, 0
     for t in range(start, stop):
-        if work.counted[t] > 0.0:
-            derive(kind, work.totals, t, rows.targets, t, work.root, work.residue)
-            scale = np.sqrt(work.counted[t])
-            expand(
-                kind, work.root, work.residue, rows.inputs, t, size, scale, filled * planes, factors, gradient
-            )
+        if counted[t] > 0.0:
+            derive(kind, totals, t, targets, t, root, residue)
+            scale = np.sqrt(counted[t])
+            expand(kind, root, residue, inputs, t, size, scale, filled * planes, factors, gradient)
             filled += 1
         if filled == chunk or (t + 1 == stop and filled > 0):
-            add_squares(factors, filled * planes, matrix)
+            add_squares(factors, filled * planes, size, hessian)
             filled = 0
 
 
-@inner_fast
-def factorise(matrix):
-    """Turn the lower triangle of a positive definite matrix # OUT into its Cholesky factor."""
-    size = matrix.shape[0]
-    for j in range(size):
-        for k in range(j):
-            value = matrix[j, k]
-            for l in range(k):
-                value -= matrix[j, l] * matrix[k, l]
-            matrix[j, k] = value / matrix[k, k]
-        value = matrix[j, j]
-        for l in range(j):
-            value -= matrix[j, l] * matrix[j, l]
-        matrix[j, j] = np.sqrt(max(value, constants.LEAST_CURVATURE))
+# Symmetric matrices ------------------------------------------------------------------------------------
 
 
 @inner_fast
-def solve_factorised(factor, right, solution):
-    """Write H^-1 right # OUT, with the Cholesky factor of H."""
-    size = right.size
+def factorise(matrix, size, factor):
+    """Write C # OUT, lower triangular with C'C = matrix."""
+    width = matrix.shape[1]
     for j in range(size):
-        value = right[j]
-        for k in range(j):
-            value -= factor[j, k] * solution[k]
-        solution[j] = value / factor[j, j]
+        for k in range(0, j + 1, LANES):
+            store(factor, j * width + k, load(matrix, j * width + k))
     for back in range(size):
-        j = size - 1 - back
-        value = solution[j] / factor[j, j]
-        solution[j] = value
-        for k in range(j):
-            solution[k] -= factor[j, k] * value
+        k = size - 1 - back
+        root = np.sqrt(max(factor[k, k], constants.LEAST_CURVATURE))
+        scale, last = spread(1.0 / root), k - k % LANES
+        for j in range(0, k, LANES):
+            store(factor, k * width + j, times(load(factor, k * width + j), scale))
+        factor[k, k] = root
+        for j in range(k + 1, last + LANES):  # what is right of the diagonal would be added to gradients
+            factor[k, j] = 0.0
+        for j in range(k):
+            ratio = spread(-factor[k, j])
+            for l in range(0, j + 1, LANES):
+                place = j * width + l
+                store(factor, place, multiply_add(ratio, load(factor, k * width + l), load(factor, place)))
 
 
 @inner_fast
-def invert_factor(factor, inverse):
+def solve_factorised(factor, size, right, solution):
+    """Write H^-1 right # OUT, with the factor of H. right, solution: [M], padded with zeros."""
+    width = factor.shape[1]
+    for j in range(0, width, LANES):
+        store(solution, j, load(right, j))
+    for back in range(size):
+        k = size - 1 - back
+        value = solution[k] / factor[k, k]
+        for j in range(0, k, LANES):
+            along = load(factor, k * width + j)
+            store(solution, j, multiply_add(spread(-value), along, load(solution, j)))
+        solution[k] = value
+    for k in range(size):
+        value = solution[k]
+        solution[k] = 0.0
+        along = spread(0.0)
+        for j in range(0, k, LANES):
+            along = multiply_add(load(factor, k * width + j), load(solution, j), along)
+        solution[k] = (value - total(along)) / factor[k, k]
+
+
+@inner_fast
+def invert_factor(factor, size, inverse):
     """Write the inverse of a lower triangle # OUT."""
-    size = factor.shape[0]
-    for j in range(size):
-        for k in range(j):
-            inverse[j, k] = 0.0
-        for l in range(j):
-            value = factor[j, l]
-            for k in range(l + 1):
-                inverse[j, k] -= value * inverse[l, k]
-        scale = 1.0 / factor[j, j]
-        for k in range(j):
-            inverse[j, k] *= scale
-        inverse[j, j] = scale
+    width = factor.shape[1]
+    for k in range(size):
+        for l in range(0, k + 1, LANES):
+            value = spread(0.0)
+            for j in range(l, k):
+                value = multiply_add(repeat(factor, k * width + j), load(inverse, j * width + l), value)
+            store(inverse, k * width + l, times(value, spread(-1.0 / factor[k, k])))
+        inverse[k, k] = 1.0 / factor[k, k]
+
+
+# One context -------------------------------------------------------------------------------------------
 
 
 @inner_fast
 def solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, work):
-    """Write the weights # OUT that solve one context; work has the Cholesky factor of the Hessian there.
+    """Write the weights # OUT that solve one context; work has the Hessian there, and its factor.
 
-    Rows whose product is no density at the centre are left aside (`work.counted`), as rows of weight 0 are.
+    centre, weights: [M]; pull: [m]. Rows whose product is no density at the centre are left aside
+    (`work.counted`), as rows of weight 0 are.
     """
-    size = weights.size
-    for j in range(size):
+    size, value = pull.size, 0.0
+    for j in range(weights.size):
         weights[j] = centre[j]
-    add_up(rows, weights, start, stop, work.totals)
+    add_up(rows.inputs, weights, start, stop, work.totals)
     for t in range(start, stop):
-        dense = rows.weights[t] > 0.0 and loss(kind, work.totals, t, rows.targets, t) < np.inf
-        work.counted[t] = rows.weights[t] if dense else 0.0
-    value = objective(kind, rows, work.counted, work.totals, start, stop, weights, centre, pull)
+        count, own = rows.weights[t], loss(kind, work.totals, t, rows.targets, t)
+        work.counted[t] = count if count > 0.0 and own < np.inf else 0.0
+        if work.counted[t] > 0.0:
+            value += count * own
     for _ in range(iterations):
         differentiate(kind, rows, start, stop, weights, centre, pull, work)
-        factorise(work.matrix)
-        solve_factorised(work.matrix, work.gradient, work.direction)
+        factorise(work.hessian, size, work.factor)
+        solve_factorised(work.factor, size, work.gradient, work.direction)
         decrement = 0.0
         for j in range(size):
             decrement += work.gradient[j] * work.direction[j]
@@ -215,7 +253,7 @@ def solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, w
         for _ in range(constants.HALVINGS):
             for j in range(size):
                 work.moved[j] = weights[j] - length * work.direction[j]
-            add_up(rows, work.moved, start, stop, work.trial)
+            add_up(rows.inputs, work.moved, start, stop, work.trial)
             there = objective(kind, rows, work.counted, work.trial, start, stop, work.moved, centre, pull)
             if there <= value - constants.ARMIJO * length * decrement:
                 found = True
@@ -230,102 +268,89 @@ def solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, w
             for q in range(work.totals.shape[1]):
                 work.totals[t, q] = work.trial[t, q]
     differentiate(kind, rows, start, stop, weights, centre, pull, work)
-    factorise(work.matrix)
+    factorise(work.hessian, size, work.factor)
 
 
 @inner_fast
-def solve_shifted(hat, weight, residue, shift):
-    """Write c (I - c S)^-1 S r # OUT, with S = hat, the pivots of I - c S taken as at least LEAST_PIVOT."""
-    size = residue.size
-    for i in range(size):
-        shift[i] = 0.0
-        for k in range(size):
-            shift[i] += weight * hat[i, k] * residue[k]
-    for i in range(size):  # elimination: hat becomes I - c S, in the lower triangle
+def whiten(inverse, factors, count, size, products):
+    """Write F C^-1 # OUT for the first `count` factors, eight at a time, that share the loads of C^-1."""
+    width = inverse.shape[1]
+    for first in range(0, count, LANES):
+        line = first * width
+        for left in range(0, size, LANES):
+            s0, s1, s2, s3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+            s4, s5, s6, s7 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+            for k in range(left, size):
+                along = load(inverse, k * width + left)
+                s0 = multiply_add(repeat(factors, line + k), along, s0)
+                s1 = multiply_add(repeat(factors, line + width + k), along, s1)
+                s2 = multiply_add(repeat(factors, line + 2 * width + k), along, s2)
+                s3 = multiply_add(repeat(factors, line + 3 * width + k), along, s3)
+                s4 = multiply_add(repeat(factors, line + 4 * width + k), along, s4)
+                s5 = multiply_add(repeat(factors, line + 5 * width + k), along, s5)
+                s6 = multiply_add(repeat(factors, line + 6 * width + k), along, s6)
+                s7 = multiply_add(repeat(factors, line + 7 * width + k), along, s7)
+            place = line + left
+            store(products, place, s0)
+            store(products, place + width, s1)
+            store(products, place + 2 * width, s2)
+            store(products, place + 3 * width, s3)
+            store(products, place + 4 * width, s4)
+            store(products, place + 5 * width, s5)
+            store(products, place + 6 * width, s6)
+            store(products, place + 7 * width, s7)
+
+
+@inner_fast
+def write_hat(products, first, hat):
+    """Write S = F H^-1 F' # OUT [Q, Q] of the row whose F C^-1 are the lines of products from `first` on."""
+    width = products.shape[1]
+    for i in range(hat.shape[0]):
         for k in range(i + 1):
-            hat[i, k] = (1.0 if i == k else 0.0) - weight * hat[i, k]
-    for k in range(size):
-        pivot = max(hat[k, k], constants.LEAST_PIVOT)
-        hat[k, k] = pivot
-        for i in range(k + 1, size):
-            ratio = hat[i, k] / pivot
-            for l in range(k + 1, i + 1):
-                hat[i, l] -= ratio * hat[l, k]
-            shift[i] -= ratio * shift[k]
-    for back in range(size):
-        i = size - 1 - back
-        value = shift[i]
-        for k in range(i + 1, size):
-            value -= hat[k, i] * shift[k]
-        shift[i] = value / hat[i, i]
+            one, other = (first + i) * width, (first + k) * width
+            value = times(load(products, one), load(products, other))
+            for j in range(LANES, width, LANES):
+                value = multiply_add(load(products, one + j), load(products, other + j), value)
+            hat[i, k] = total(value)
+            hat[k, i] = hat[i, k]
 
 
 @inner_fast
-def write_hat(inverse, factors, products, hat):
-    """Write S = F H^-1 F' # OUT [Q, Q], as (T F')'(T F') with the inverse T of the Cholesky factor of H.
-
-    factors: F, the first Q lines; products: T F' # OUT [Q, m].
-    """
-    planes, size = products.shape
-    if planes == 2:  # one output, most of all learning: both lines share the loads of T
-        first, second, both = 0.0, 0.0, 0.0
-        for j in range(size):
-            u, v = 0.0, 0.0
-            for k in range(j + 1):
-                u += inverse[j, k] * factors[0, k]
-                v += inverse[j, k] * factors[1, k]
-            first += u * u
-            second += v * v
-            both += u * v
-        hat[0, 0], hat[1, 1], hat[0, 1], hat[1, 0] = first, second, both, both
-        return
-    for i in range(planes):
-        for j in range(size):
-            value = 0.0
-            for k in range(j + 1):
-                value += inverse[j, k] * factors[i, k]
-            products[i, j] = value
-        for k in range(i + 1):
-            value = 0.0
-            for j in range(size):
-                value += products[i, j] * products[k, j]
-            hat[i, k] = value
-            hat[k, i] = value
-
-
-@inner_fast
-def leave_out(kind, rows, start, stop, work, left, widths):
+def leave_out(kind, rows, start, stop, size, work, left, widths):
     """Write the totals each row would have had without itself, left # OUT [n, Q], and widths # OUT [n].
 
     In the coordinates of the factors, F (H - c F'F)^-1 c F'r = c (I - c S)^-1 S r with S = F H^-1 F'.
     """
-    planes, size = work.root.shape[0], work.inverse.shape[0]
-    factors, inverse = work.factors, work.inverse
-    for t in range(start, stop):
-        for q in range(planes):
-            left[t, q] = work.totals[t, q]
-        widths[t] = 1.0
-        if not loss(kind, work.totals, t, rows.targets, t) < np.inf:
-            continue
-        derive(kind, work.totals, t, rows.targets, t, work.root, work.residue)
-        expand(kind, work.root, work.residue, rows.inputs, t, size, 1.0, 0, factors, work.direction)
-        write_hat(inverse, factors, work.products, work.hat)
-        weight = work.counted[t]
-        own = width(kind, work.hat, work.root)
-        told = 0.0
-        for i in range(planes):
-            told = max(told, work.hat[i, i])
-        widths[t] = own / max(1.0 - weight * told, constants.LEAST_LEFT)
-        if weight > 0.0:
-            solve_shifted(work.hat, weight, work.residue, work.shift)
-            for i in range(planes):  # back from factors to planes: A^-1 shift
-                value = work.shift[i]
-                for k in range(i):
-                    value -= work.root[i, k] * work.residue[k]
-                work.residue[i] = value / work.root[i, i]
-            step = stride(kind, work.totals, t, work.residue)
+    inputs, targets, totals, counted = rows.inputs, rows.targets, work.totals, work.counted
+    factors, root, residue, hat = work.factors, work.root, work.residue, work.hat
+    planes = root.shape[0]
+    for first in range(start, stop, constants.CHUNK_ROWS):
+        last = min(first + constants.CHUNK_ROWS, stop)
+        for t in range(first, last):
+            # a row that counts is a density: the objective is finite
+            if counted[t] > 0.0 or loss(kind, totals, t, targets, t) < np.inf:
+                derive(kind, totals, t, targets, t, root, residue)
+                place = (t - first) * planes
+                expand(kind, root, residue, inputs, t, size, 1.0, place, factors, work.direction)
+        whiten(work.inverse, factors, (last - first) * planes, size, work.products)
+        for t in range(first, last):
+            weight = counted[t]
             for q in range(planes):
-                left[t, q] += step * work.residue[q]
+                left[t, q] = totals[t, q]
+            widths[t] = 1.0
+            if not (weight > 0.0 or loss(kind, totals, t, targets, t) < np.inf):
+                continue
+            derive(kind, totals, t, targets, t, root, residue)
+            write_hat(work.products, (t - first) * planes, hat)
+            told = 0.0
+            for i in range(planes):
+                told = max(told, hat[i, i])
+            widths[t] = width(kind, hat, root) / max(1.0 - weight * told, constants.LEAST_LEFT)
+            if weight > 0.0:
+                shift(kind, hat, weight, root, residue)
+                step = stride(kind, totals, t, residue)
+                for q in range(planes):
+                    left[t, q] += step * residue[q]
 
 
 @inner_fast
@@ -365,8 +390,8 @@ def solve_root(kind, rows, centre, pull, weights, work, left, widths):
     """Solve all rows together, from weights # OUT far away; also what it predicts of each row left out # OUT."""
     stop = rows.weights.size
     solve(kind, rows, 0, stop, centre, pull, constants.ROOT_ITERATIONS, constants.ROOT_SETTLED, weights, work)
-    invert_factor(work.matrix, work.inverse)
-    leave_out(kind, rows, 0, stop, work, left, widths)
+    invert_factor(work.factor, pull.size, work.inverse)
+    leave_out(kind, rows, 0, stop, pull.size, work, left, widths)
 
 
 @exact_kernel
@@ -384,71 +409,52 @@ def order_by_context(contexts, starts, order):
 
 
 @fast_kernel
-def solve_tree(kind, rows, starts, root, pull, work, above, wide, left, widths, tables, curvatures, spread):
+def solve_tree(kind, rows, starts, root, pull, work, above, wide, left, widths, tables, curvatures, spreads):
     """Solve the contexts of one neuron level after level.
 
     rows, above, wide: in the order of contexts; above # OUT [n, Q] and wide # OUT [n] come as the root's
-    predictions and leave as the neuron's, of each row left out. tables: [contexts, m] # OUT, the weights;
-    curvatures: [contexts, m(m+1)/2] # OUT, the Hessians' lower triangles; spread: [contexts] # OUT, the mean
-    width of each context's rows.
+    predictions and leave as the neuron's, of each row left out. tables: [contexts, >= M] # OUT, the weights;
+    curvatures: [contexts, ..] # OUT, the Hessians (`keep_curvature`); spreads: [contexts] # OUT, the mean width of
+    each context's rows.
     """
-    contexts, size = tables.shape
+    contexts, size, scratch = tables.shape[0], pull.size, np.empty((1, left.shape[1]))
     levels = 0
     while 1 << levels < contexts:
         levels += 1
-    parents, children, scratch = (
-        np.empty((contexts, size)),
-        np.empty((contexts, size)),
-        np.empty((1, left.shape[1])),
-    )
+    parents, children = np.empty((contexts, root.size)), np.empty((contexts, root.size))
     parents[0] = root
-    for level in range(levels + 1):
-        last = level == levels
-        if level == 0 and levels > 0:
-            continue
+    for level in range(min(levels, 1), levels + 1):
         for c in range(1 << level):
             start, stop = starts[c << (levels - level)], starts[(c + 1) << (levels - level)]
-            parent = parents[c >> 1] if level > 0 else root
-            weights = children[c]
-            if start == stop:
-                weights[:] = parent
-            else:
+            parent, weights = parents[c >> 1], children[c]
+            weights[:] = parent
+            if start < stop:
                 solve(
-                    kind,
-                    rows,
-                    start,
-                    stop,
-                    parent,
-                    pull,
-                    constants.ITERATIONS,
-                    constants.SETTLED,
-                    weights,
-                    work,
-                )
-                invert_factor(work.matrix, work.inverse)
-                leave_out(kind, rows, start, stop, work, left, widths)
+                    kind, rows, start, stop, parent, pull, constants.ITERATIONS, constants.SETTLED, weights, work
+                )  # fmt: skip
+                invert_factor(work.factor, size, work.inverse)
+                leave_out(kind, rows, start, stop, size, work, left, widths)
                 mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch)
-            if last:
-                tables[c] = weights
-                keep_curvature(work.matrix, pull, start == stop, curvatures[c])
-                spread[c] = mean_width(rows.weights, wide, start, stop)
+            if level == levels:
+                for j in range(root.size):
+                    tables[c, j] = weights[j]
+                keep_curvature(work.hessian, pull, start == stop, curvatures, c)
+                spreads[c] = mean_width(rows.weights, wide, start, stop)
         parents, children = children, parents
 
 
 @inner_fast
-def keep_curvature(factor, pull, empty, packed):
-    """Write the lower triangle of H = C C' # OUT; of a context without rows it is the pull alone."""
+def keep_curvature(hessian, pull, empty, curvatures, c):
+    """Write the lower triangle of a Hessian, line after line of whole vectors, into curvatures[c] # OUT.
+
+    Of a context without rows it is the pull alone.
+    """
     place = 0
     for j in range(pull.size):
-        for k in range(j + 1):
-            value = 0.0
-            if empty:
-                value = pull[j] if j == k else 0.0
-            else:
-                for l in range(k + 1):
-                    value += factor[j, l] * factor[k, l]
-            packed[place] = value
-            place += 1
+        for k in range(j - j % LANES + LANES):
+            value = pull[j] if j == k else 0.0
+            curvatures[c, place + k] = value if empty else hessian[j, k]
+        place += j - j % LANES + LANES
 
 
 @inner_fast

@@ -30,6 +30,7 @@ from ggln.core.newton.gates import (
     empty_gates,
     feature_odds,
 )
+from ggln.core.newton.lanes import LANES, load, multiply_add, padded, spread, store, times, total
 from ggln.core.newton.neurons.protocol import bound, damp, derive, expand, loss, mean_of, put, stride
 
 FloatArray = NDArray[np.float64]
@@ -47,10 +48,11 @@ class Shape(NamedTuple):
     feature_precision: float
     least: float  # range of every neuron's precision
     most: float
+    gating: str = "residual"  # or "mixed" or "axis", at random
 
 
 class Network(NamedTuple):
-    """What a network knows. N neurons of all layers, C contexts each, at most M inputs."""
+    """What a network knows. N neurons of all layers, C contexts each, at most M inputs, with their padding."""
 
     sizes: Any  # [layers]  neurons
     first: Any  # [layers]  the first of them
@@ -65,7 +67,7 @@ class Network(NamedTuple):
     limits: Any  # [2]  range of precisions
     gates: Any  # Gates
     tables: Any  # [N, C, M]  weights
-    curvatures: Any  # [N, C, M (M + 1) / 2]  Hessians, lower triangles
+    curvatures: Any  # [N, C, ..]  Hessians (`keep_curvature`)
     gradients: Any  # [N, C, M]  of rows learnt since the last Newton step
     counts: Any  # [N, C]  rows learnt, by weight
     fresh: Any  # [N, C]  of these, since the last Newton step
@@ -86,6 +88,8 @@ class Scratch(NamedTuple):
     residue: Any  # [Q]
     factors: Any  # [Q, M]
     matrix: Any  # [M, M]
+    factor: Any  # [M, M]
+    gradient: Any  # [M]
     step: Any  # [M]
 
 
@@ -93,7 +97,7 @@ def make_scratch(network: Network, kind: Any) -> Scratch:
     """Return buffers for a network."""
     planes, widest, inputs = kind.planes, int(network.sizes.max()), network.tables.shape[2]
     return Scratch(
-        np.empty((1, planes, inputs)),
+        np.zeros((1, planes, inputs)),
         np.empty((widest, planes)),
         np.empty((widest, planes)),
         np.empty(int(kind.outputs)),
@@ -102,9 +106,11 @@ def make_scratch(network: Network, kind: Any) -> Scratch:
         np.empty(planes),
         np.empty((planes, planes)),
         np.empty(planes),
-        np.empty((planes, inputs)),
-        np.empty((inputs, inputs)),
-        np.empty(inputs),
+        np.zeros((planes, inputs)),
+        np.zeros((inputs, inputs)),
+        np.zeros((inputs, inputs)),
+        np.zeros(inputs),
+        np.zeros(inputs),
     )
 
 
@@ -196,7 +202,7 @@ def fill_inputs(kind, network, layer, X, advice, below, inputs):
     for t in range(X.shape[0]):
         write_inputs(
             kind, X, advice, t, below[t], below.shape[1], looked_at, layer, axes, precisions, bias_range,
-            inputs, t, inputs.shape[2], scratch,
+            inputs, t, network.inputs[layer], scratch,
         )  # fmt: skip
 
 
@@ -226,10 +232,10 @@ def pool_neurons(kind, outputs, pooled, means):
     neurons = outputs.shape[1]
     for t in range(outputs.shape[0]):
         for q in range(outputs.shape[2]):
-            total = 0.0
+            value = 0.0
             for k in range(neurons):
-                total += outputs[t, k, q]
-            pooled[t, q] = total / neurons
+                value += outputs[t, k, q]
+            pooled[t, q] = value / neurons
         mean_of(kind, pooled[t], means[t])
 
 
@@ -263,6 +269,8 @@ def blank_network(
     others = shape.regressions + given + count_biases(kind)
     inputs = np.concatenate([[0], sizes[:-1]]) + others
     most = int(inputs.max())
+    width = padded(most)
+    triangle = sum(padded(j + 1) for j in range(most))
     return Network(
         sizes,
         np.cumsum(sizes) - sizes,
@@ -276,9 +284,9 @@ def blank_network(
         span,
         np.array([shape.least, shape.most]),
         empty_gates(neurons, shape.context_dim),
-        np.zeros((neurons, contexts, most)),
-        np.zeros((neurons, contexts, most * (most + 1) // 2), np.float32),
-        np.zeros((neurons, contexts, most)),
+        np.zeros((neurons, contexts, width)),
+        np.zeros((neurons, contexts, triangle), np.float32),
+        np.zeros((neurons, contexts, width)),
         np.zeros((neurons, contexts)),
         np.zeros((neurons, contexts)),
         np.ones((neurons, contexts)),
@@ -286,20 +294,20 @@ def blank_network(
 
 
 def initial_weights(kind: Any, network: Network, layer: int) -> tuple[FloatArray, FloatArray]:
-    """Return what all rows of a layer begin with, [m], and how strongly each weight is held there, [m].
+    """Return what all rows of a layer begin with, [M], and how strongly each weight is held there, [m].
 
     Neurons below, and at layer 0 the regressions, are averaged: their weights add up to one.
     """
     inputs, biases = int(network.inputs[layer]), count_biases(kind)
-    centre, pull = np.zeros(inputs), np.ones(inputs)
+    centre, pull = np.zeros(padded(inputs)), np.ones(inputs)
     trusted = int(network.sizes[layer - 1]) if layer > 0 else int(network.regressions)
     if trusted:
         centre[:trusted] = 1.0 / trusted
         if kind.planes > 1:
-            centre[-biases:] = 1e-3
+            centre[inputs - biases : inputs] = 1e-3
     elif kind.planes > 1:
-        centre[:-biases] = 0.1 / max(inputs - biases, 1)
-        centre[-biases:] = 0.6 / biases
+        centre[: inputs - biases] = 0.1 / max(inputs - biases, 1)
+        centre[inputs - biases : inputs] = 0.6 / biases
     if layer > 0:
         pull[:trusted] = trusted
     return centre, pull
@@ -336,7 +344,7 @@ def fit_network(
             scale, error = 1.0, shape.most
         network.precisions[layer] = scale * shape.feature_precision, scale * shape.bias_precision
         network.reach[layer] = constants.REACH * error
-        inputs = np.empty((rows, planes, int(network.inputs[layer])))
+        inputs = np.zeros((rows, planes, padded(int(network.inputs[layer]))))
         fill_inputs(kind, network, layer, X, advice, below, inputs)
         table = Rows(inputs, Y, weights)
         outputs_of = np.empty((rows, size, planes))
@@ -363,14 +371,13 @@ def _fit_layer(
     """Solve the neurons of one layer, and write what they predict of each row left out."""
     rows, planes, inputs = table.inputs.shape
     centre, pull = initial_weights(kind, network, layer)
-    work = make_work(rows, planes, inputs)
+    work = make_work(rows, planes, pull.size)
     root, left, widths = np.empty(inputs), np.empty((rows, planes)), np.empty(rows)
     solve_root(kind, table, centre, pull, root, work, left, widths)
     odds = feature_odds(looked_at, residuals)
     levels = network.gates.offsets.shape[1]
     contexts, starts = np.empty(rows, np.int64), np.empty((1 << levels) + 1, np.int64)
     order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
-    packed = np.empty((1 << levels, inputs * (inputs + 1) // 2))
     for neuron in range(int(network.first[layer]), int(network.first[layer]) + int(network.sizes[layer])):
         candidates, picks = draw_candidates(odds, levels, judges.size, random)
         choose_gates(looked_at, residuals, table.weights[judges], candidates, picks, network.gates, neuron)
@@ -378,13 +385,10 @@ def _fit_layer(
         order_by_context(contexts, starts, order)
         own = Rows(table.inputs[order], table.targets[order], table.weights[order])
         above, spreads = left[order], widths[order]
-        tables = np.empty((1 << levels, inputs))
         solve_tree(
-            kind, own, starts, root, constants.PULL * pull, work, above, spreads, left_out, wide, tables, packed,
-            network.spread[neuron],
+            kind, own, starts, root, constants.PULL * pull, work, above, spreads, left_out, wide,
+            network.tables[neuron], network.curvatures[neuron], network.spread[neuron],
         )  # fmt: skip
-        network.tables[neuron, :, :inputs] = tables
-        network.curvatures[neuron, :, : packed.shape[1]] = packed
         network.counts[neuron] = np.bincount(contexts, table.weights, 1 << levels)
         settle_rows(
             kind, network, layer, own.inputs, spreads, order, above, outputs, neuron - network.first[layer]
@@ -395,56 +399,82 @@ def _fit_layer(
 
 
 @inner_fast
+def dot(one, first, other, second, size):
+    """Return the sum over j < size of one[first + j] * other[second + j], whose padding is zero."""
+    value = times(load(one, first), load(other, second))
+    for j in range(LANES, size, LANES):
+        value = multiply_add(load(one, first + j), load(other, second + j), value)
+    return total(value)
+
+
+@inner_fast
+def add_curvature(factors, size, weight, curvatures, place):
+    """Add weight * F'F to the Hessian that begins at `place` of curvatures # OUT (`keep_curvature`)."""
+    planes, width = factors.shape
+    for j in range(size):
+        for k in range(0, j + 1, LANES):
+            value = load(curvatures, place + k)
+            for i in range(planes):
+                ratio = spread(weight * factors[i, j])
+                value = multiply_add(ratio, load(factors, i * width + k), value)
+            store(curvatures, place + k, value)
+        place += j - j % LANES + LANES
+
+
+@inner_fast
+def unpack_curvature(curvatures, place, size, matrix):
+    """Write the lower triangle of the Hessian that begins at `place` of curvatures # OUT [M, M]."""
+    width = matrix.shape[1]
+    for j in range(size):
+        for k in range(0, j + 1, LANES):
+            store(matrix, j * width + k, load(curvatures, place + k))
+        place += j - j % LANES + LANES
+
+
+@inner_fast
 def learn_context(
-    kind, inputs, size, Y, t, weight, totals, tables, gradients, curvatures, counts, fresh, spread, n, c, factors,
-    root, residue, matrix, step, change,
+    kind, inputs, size, Y, t, weight, totals, tables, gradients, curvatures, counts, fresh, spreads, n, c, factors,
+    root, residue, matrix, factor, gradient, step, change,
 ):  # fmt: skip
     """Learn one row: add its gradient and curvature; take a Newton step once rows have grown enough.
 
-    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted for row t; n, c: neuron and context; all arrays
-    from `tables` on # OUT. A row that is no density, or of weight 0, changes nothing.
+    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted for row t; n, c: neuron and context; all
+    arrays from `tables` on # OUT. A row that is no density, or of weight 0, changes nothing.
     """
     if not weight > 0.0 or not loss(kind, totals, 0, Y, t) < np.inf:
         return
     derive(kind, totals, 0, Y, t, root, residue)
-    planes, told = totals.shape[1], 0.0
-    for j in range(size):
-        step[j] = 0.0
-    expand(kind, root, residue, inputs, 0, size, 1.0, 0, factors, step)
+    planes, width, told = totals.shape[1], tables.shape[2], spread(0.0)
+    for j in range(0, size, LANES):
+        store(gradient, j, spread(0.0))
+    expand(kind, root, residue, inputs, 0, size, 1.0, 0, factors, gradient)
     for i in range(planes):
-        for j in range(size):
-            told += factors[i, j] * factors[i, j]
-    weight = min(weight, constants.MOST_TOLD / told)
-    for j in range(size):
-        gradients[n, c, j] += weight * step[j]
-    for i in range(planes):
-        place = 0
-        for j in range(size):
-            value = weight * factors[i, j]
-            for k in range(j + 1):
-                curvatures[n, c, place + k] += value * factors[i, k]
-            place += j + 1
+        for j in range(0, size, LANES):
+            told = multiply_add(load(factors, i * width + j), load(factors, i * width + j), told)
+    weight = min(weight, constants.MOST_TOLD / total(told))
+    place = (n * tables.shape[1] + c) * width
+    for j in range(0, size, LANES):
+        store(gradients, place + j, multiply_add(spread(weight), load(gradient, j), load(gradients, place + j)))
+    add_curvature(factors, size, weight, curvatures, (n * tables.shape[1] + c) * curvatures.shape[2])
     fresh[n, c] += weight
     if constants.GROWTH * fresh[n, c] < counts[n, c]:
         return
-    place = 0
-    for j in range(size):
-        for k in range(j + 1):
-            matrix[j, k] = curvatures[n, c, place]
-            place += 1
-    factorise(matrix[:size, :size])
-    solve_factorised(matrix[:size, :size], gradients[n, c, :size], step[:size])
+    unpack_curvature(curvatures, (n * tables.shape[1] + c) * curvatures.shape[2], size, matrix)
+    factorise(matrix, size, factor)
+    for j in range(0, size, LANES):
+        store(gradient, j, load(gradients, place + j))
+        store(gradients, place + j, spread(0.0))
+    for j in range(size, width):  # as wide as the widest layer
+        gradient[j] = 0.0
+    solve_factorised(factor, size, gradient, step)
     for q in range(planes):
-        change[q] = 0.0
-        for j in range(size):
-            change[q] -= step[j] * inputs[0, q, j]
+        change[q] = -dot(inputs, q * width, step, 0, size)
     length = stride(kind, totals, 0, change)
-    for j in range(size):
-        tables[n, c, j] -= length * step[j]
-        gradients[n, c, j] = 0.0
+    for j in range(0, size, LANES):
+        store(tables, place + j, multiply_add(spread(-length), load(step, j), load(tables, place + j)))
     known = counts[n, c] + 1.0
     counts[n, c] += fresh[n, c]
-    spread[n, c] *= known / (counts[n, c] + 1.0)
+    spreads[n, c] *= known / (counts[n, c] + 1.0)
     fresh[n, c] = 0.0
 
 
@@ -454,7 +484,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
 
     X: [n, d]; advice: [n, R, Q]; Y: [n, D]; weights: [n]; outputs: [n, Q] # OUT, the last layer's product.
     """
-    planes, layers = scratch.totals.size, network.sizes.size
+    planes, layers, width = scratch.totals.size, network.sizes.size, network.tables.shape[2]
     axes = network.span.shape[1] if network.along_axes else 0
     sizes, counts_of, first_of, looked_at = network.sizes, network.inputs, network.first, network.features
     precisions, bias_range, regressions = network.precisions, network.bias_range, network.regressions
@@ -482,18 +512,16 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             for k in range(sizes[layer]):
                 neuron = first_of[layer] + k
                 context = context_of(features, slopes, offsets, neuron, X, t)
+                place = (neuron * tables.shape[1] + context) * width
                 for q in range(planes):
-                    total = 0.0
-                    for j in range(size):
-                        total += tables[neuron, context, j] * inputs[0, q, j]
-                    own[q] = total
-                    raw[0, q] = total
+                    own[q] = dot(inputs, q * width, tables, place, size)
+                    raw[0, q] = own[q]
                 variance = spread[neuron, context]
                 if learning:
                     learn_context(
                         kind, inputs, size, Y, t, weights[t], raw, tables, gradients, curvatures, counts, fresh,
                         spread, neuron, context, scratch.factors, scratch.root, scratch.residue, scratch.matrix,
-                        scratch.step, scratch.change,
+                        scratch.factor, scratch.gradient, scratch.step, scratch.change,
                     )  # fmt: skip
                 settle(kind, own, variance, centre, furthest, limits)
                 for q in range(planes):
@@ -503,7 +531,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
                     below[k, q] = above[k, q]
         last = sizes[layers - 1]
         for q in range(planes):
-            total = 0.0
+            value = 0.0
             for k in range(last):
-                total += below[k, q]
-            outputs[t, q] = total / last
+                value += below[k, q]
+            outputs[t, q] = value / last

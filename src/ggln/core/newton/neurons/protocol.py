@@ -1,6 +1,10 @@
 """What a kind of neuron provides: short functions on the natural parameters of one row."""
 
+import numpy as np
+
 from ggln.core.jit import Protocol, inner_fast
+from ggln.core.newton import constants
+from ggln.core.newton.lanes import LANES, load, multiply_add, spread, store
 
 LEAST_PRECISION = 1e-6
 """A product is a density if its precision exceeds this: with targets of variance one, a variance of a million
@@ -48,10 +52,69 @@ def put(kind, axis, value, precision, planes):
 
 
 def expand(kind, root, residue, inputs, t, size, scale, first, factors, gradient):
-    """Write scale * A z of row t into factors[first:first + Q] # OUT, and add scale * F'r to gradient # OUT [m].
+    """Write scale * A z of row t into factors[first:first + Q] # OUT, and add scale * F'r to gradient # OUT [M].
 
-    root: A [Q, Q]; residue: r [Q]; inputs: z [n, Q, m], of which `size` are used.
+    root: A [Q, Q]; residue: r [Q]; inputs: z [n, Q, M], of which `size` are used; all are padded with zeros (`lanes`).
     """
+
+
+def shift(kind, hat, weight, root, residue):
+    """Turn r # OUT [Q] into what leaving out a row of weight c changes its totals by, A^-1 c (I - c S)^-1 S r.
+
+    hat: S = F H^-1 F' [Q, Q], which is overwritten; root: A. Pivots of I - c S are at least LEAST_PIVOT.
+    """
+
+
+@inner_fast
+def expand_planes(root, residue, inputs, t, size, scale, first, factors, gradient):
+    """See `expand`, for any number of planes."""
+    planes, width = root.shape[0], inputs.shape[2]
+    for i in range(planes):
+        told = spread(scale * residue[i])
+        for j in range(0, size, LANES):
+            value = spread(0.0)
+            for q in range(i + 1):
+                along = load(inputs, (t * planes + q) * width + j)
+                value = multiply_add(spread(scale * root[i, q]), along, value)
+            store(factors, (first + i) * factors.shape[1] + j, value)
+            store(gradient, j, multiply_add(told, value, load(gradient, j)))
+
+
+@inner_fast
+def shift_planes(hat, weight, root, residue):
+    """See `shift`, for any number of planes."""
+    size = residue.size
+    moved = np.zeros(size)
+    for i in range(size):
+        for k in range(size):
+            moved[i] += weight * hat[i, k] * residue[k]
+    for i in range(size):  # elimination: hat becomes I - c S, in the lower triangle
+        for k in range(i + 1):
+            hat[i, k] = (1.0 if i == k else 0.0) - weight * hat[i, k]
+    for k in range(size):
+        pivot = max(hat[k, k], constants.LEAST_PIVOT)
+        hat[k, k] = pivot
+        for i in range(k + 1, size):
+            ratio = hat[i, k] / pivot
+            for l in range(k + 1, i + 1):
+                hat[i, l] -= ratio * hat[l, k]
+            moved[i] -= ratio * moved[k]
+    for back in range(size):
+        i = size - 1 - back
+        value = moved[i]
+        for k in range(i + 1, size):
+            value -= hat[k, i] * moved[k]
+        moved[i] = value / hat[i, i]
+    for i in range(size):  # back from factors to planes
+        value = moved[i]
+        for k in range(i):
+            value -= root[i, k] * residue[k]
+        residue[i] = value / root[i, i]
+
+
+def shift_any(kind, hat, weight, root, residue):
+    """See `shift`."""
+    shift_planes(hat, weight, root, residue)
 
 
 Loss = Protocol(loss)
@@ -63,20 +126,4 @@ MeanOf = Protocol(mean_of)
 Bound = Protocol(bound)
 Put = Protocol(put)
 Expand = Protocol(expand)
-
-
-@inner_fast
-def expand_planes(root, residue, inputs, t, size, scale, first, factors, gradient):
-    """See `expand`, for any number of planes."""
-    for i in range(root.shape[0]):
-        coefficient = scale * root[i, 0]
-        for j in range(size):
-            factors[first + i, j] = coefficient * inputs[t, 0, j]
-        for q in range(1, i + 1):
-            coefficient = scale * root[i, q]
-            if coefficient != 0.0:
-                for j in range(size):
-                    factors[first + i, j] += coefficient * inputs[t, q, j]
-        coefficient = scale * residue[i]
-        for j in range(size):
-            gradient[j] += coefficient * factors[first + i, j]
+Shift = Protocol(shift, shift_any)

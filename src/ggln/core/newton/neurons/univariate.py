@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core.newton.constants import LEAST_PIVOT
+from ggln.core.newton.lanes import LANES, load, multiply_add, spread, store, times
 from ggln.core.newton.neurons.protocol import (
     LEAST_PRECISION,
     KEPT,
@@ -15,6 +17,7 @@ from ggln.core.newton.neurons.protocol import (
     Loss,
     MeanOf,
     Put,
+    Shift,
     Stride,
     Width,
 )
@@ -117,12 +120,30 @@ def put_univariate(kind, axis, value, precision, planes):
 
 @Expand.register(Univariate)
 def expand_univariate(kind, root, residue, inputs, t, size, scale, first, factors, gradient):
-    """Both planes in one go: most of learning is here, and in the squares of what it writes."""
-    own, across, along = scale * root[0, 0], scale * root[1, 0], scale * root[1, 1]
-    r0, r1 = scale * residue[0], scale * residue[1]
-    for j in range(size):
-        u = own * inputs[t, 0, j]
-        v = across * inputs[t, 0, j] + along * inputs[t, 1, j]
-        factors[first, j] = u
-        factors[first + 1, j] = v
-        gradient[j] += r0 * u + r1 * v
+    """Both planes in one go."""
+    own, across, along = spread(scale * root[0, 0]), spread(scale * root[1, 0]), spread(scale * root[1, 1])
+    r0, r1 = spread(scale * residue[0]), spread(scale * residue[1])
+    width = inputs.shape[2]
+    place, line = 2 * t * width, first * factors.shape[1]
+    for j in range(0, size, LANES):
+        a, b = load(inputs, place + j), load(inputs, place + width + j)
+        u, v = times(own, a), multiply_add(across, a, times(along, b))
+        store(factors, line + j, u)
+        store(factors, line + factors.shape[1] + j, v)
+        store(gradient, j, multiply_add(r0, u, multiply_add(r1, v, load(gradient, j))))
+
+
+@Shift.register(Univariate)
+def shift_univariate(kind, hat, weight, root, residue):
+    """Elimination of a matrix of two by two."""
+    first, second = residue[0], residue[1]
+    moved_first = weight * (hat[0, 0] * first + hat[1, 0] * second)
+    moved_second = weight * (hat[1, 0] * first + hat[1, 1] * second)
+    off = -weight * hat[1, 0]
+    pivot = max(1.0 - weight * hat[0, 0], LEAST_PIVOT)
+    ratio = off / pivot
+    last = max(1.0 - weight * hat[1, 1] - ratio * off, LEAST_PIVOT)
+    moved_second = (moved_second - ratio * moved_first) / last
+    moved_first = (moved_first - off * moved_second) / pivot
+    residue[0] = moved_first / root[0, 0]
+    residue[1] = (moved_second - root[1, 0] * residue[0]) / root[1, 1]
