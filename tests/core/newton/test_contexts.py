@@ -17,15 +17,14 @@ SIZES = 1, 3, 8, 13, 21
 @fast_kernel
 def solve_and_leave_out(kind, rows, start, stop, centre, pull, iterations, settled, weights, work, left, widths):
     contexts.solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, work)
-    contexts.invert_factor(work.factor, pull.size, work.inverse)
     contexts.leave_out(kind, rows, start, stop, pull.size, work, left, widths)
 
 
 @fast_kernel
-def run_factor(matrix, size, right, factor, inverse, solution):
-    contexts.factorise(matrix, size, factor)
-    contexts.invert_factor(factor, size, inverse)
-    contexts.solve_factorised(factor, size, right, solution)
+def run_factor(matrix, size, right, factor, shares, unit, inverse, solution):
+    contexts.factorise(matrix, size, factor, shares)
+    contexts.invert_factor(factor, shares, size, unit, inverse)
+    return contexts.solve_inverted(inverse, size, right, solution)
 
 
 def draw(rows, size, seed=0):
@@ -133,18 +132,19 @@ def test_rows_that_are_no_density_are_left_aside():
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_factor_is_a_lower_triangle(size):
+def test_inverse_of_a_hessian(size):
     random, width = np.random.default_rng(size), padded(size)
     root = random.standard_normal((size, size + 2))
     matrix, factor, inverse = (np.zeros((width, width)) for _ in range(3))
     matrix[:size, :size] = root @ root.T
-    right, solution = np.zeros(width), np.zeros(width)
-    right[:size] = random.standard_normal(size)
-    run_factor(matrix, size, right, factor, inverse, solution)
+    right, solution, shares = np.zeros(width), np.zeros(width), np.zeros(width)
+    right[:size] = given = random.standard_normal(size)
+    square = run_factor(matrix, size, right, factor, shares, contexts.make_unit(), inverse, solution)
     own = np.tril(factor)[:size, :size]
-    np.testing.assert_allclose(own.T @ own, matrix[:size, :size], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(inverse[:size, :size] @ own, np.eye(size), atol=1e-8)
-    np.testing.assert_allclose(matrix[:size, :size] @ solution[:size], right[:size], atol=1e-7)
+    np.testing.assert_allclose((own.T * shares[:size]) @ own, matrix[:size, :size], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(inverse @ inverse.T @ matrix, np.diag(np.arange(width) < size), atol=1e-7)
+    np.testing.assert_allclose(matrix[:size, :size] @ solution[:size], given, atol=1e-7)
+    np.testing.assert_allclose(square, given @ solution[:size], rtol=1e-9)
     assert not solution[size:].any()
 
 

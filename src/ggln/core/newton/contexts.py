@@ -7,13 +7,14 @@ decided by what both predict of its rows when each row is left out: `mix_with_pa
 Rows of a context lie next to each other (`order_by_context`): level after level they are parts of one table.
 
 Lines of m inputs are padded with zeros to M, whole vectors (`lanes`). Of a symmetric matrix the lower triangle is
-kept, up to the end of the vector that the diagonal is in. Hessians are factorised from their last line upward,
-H = C'C with a lower triangle C: all steps then run along lines.
+kept, up to the end of the vector that the diagonal is in. Hessians are factorised from their last line upward:
+all steps then run along lines.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggln.core.jit import exact_kernel, fast_kernel, inner_fast
 from ggln.core.newton import constants
@@ -37,15 +38,22 @@ class Work(NamedTuple):
     trial: Any  # [n, Q]  with the weights of a step
     gradient: Any  # [M]
     hessian: Any  # [M, M]
-    factor: Any  # [M, M]  its factor
-    inverse: Any  # [M, M]  the factor's inverse
+    factor: Any  # [M, M]  C of the Hessian
+    shares: Any  # [M]
+    inverse: Any  # [M, M]  V, with V V' the Hessian's inverse
+    unit: Any  # [2 LANES - 1]  1 in the middle
     factors: Any  # [chunk * Q, M]
-    products: Any  # [chunk * Q, M]  factors times the inverse
+    products: Any  # [chunk * Q, M]  factors times V
     direction: Any  # [M]
     moved: Any  # [M]  the weights after a step
     root: Any  # [Q, Q]
     residue: Any  # [Q]
     hat: Any  # [Q, Q]  F H^-1 F' of a row
+
+
+def make_unit() -> NDArray[np.float64]:
+    """Return what vectors with a single 1 are parts of (`invert_factor`)."""
+    return (np.arange(2 * LANES - 1) == LANES - 1).astype(np.float64)
 
 
 def make_work(rows: int, planes: int, inputs: int) -> Work:
@@ -58,7 +66,9 @@ def make_work(rows: int, planes: int, inputs: int) -> Work:
         np.zeros(size),
         np.zeros((size, size)),
         np.zeros((size, size)),
+        np.zeros(size),
         np.zeros((size, size)),
+        make_unit(),
         np.zeros((lines, size)),
         np.zeros((lines, size)),
         np.zeros(size),
@@ -164,61 +174,65 @@ def differentiate(kind, rows, start, stop, weights, centre, pull, work):
 
 
 @inner_fast
-def factorise(matrix, size, factor):
-    """Write C # OUT, lower triangular with C'C = matrix."""
+def factorise(matrix, size, factor, shares):
+    """Write C # OUT, lower triangular with C' diag(shares) C = matrix, and shares # OUT [M] = 1 / diag(C).
+
+    Without roots, each line waits for one division only. What is right of the diagonal means nothing.
+    """
     width = matrix.shape[1]
     for j in range(size):
         for k in range(0, j + 1, LANES):
             store(factor, j * width + k, load(matrix, j * width + k))
     for back in range(size):
         k = size - 1 - back
-        root = np.sqrt(max(factor[k, k], constants.LEAST_CURVATURE))
-        scale, last = spread(1.0 / root), k - k % LANES
-        for j in range(0, k, LANES):
-            store(factor, k * width + j, times(load(factor, k * width + j), scale))
-        factor[k, k] = root
-        for j in range(k + 1, last + LANES):  # what is right of the diagonal would be added to gradients
-            factor[k, j] = 0.0
+        share = 1.0 / max(factor[k, k], constants.LEAST_CURVATURE)
+        shares[k] = share
         for j in range(k):
-            ratio = spread(-factor[k, j])
-            for l in range(0, j + 1, LANES):
-                place = j * width + l
-                store(factor, place, multiply_add(ratio, load(factor, k * width + l), load(factor, place)))
+            ratio = spread(-share * factor[k, j])
+            for i in range(0, j + 1, LANES):
+                place = j * width + i
+                store(factor, place, multiply_add(ratio, load(factor, k * width + i), load(factor, place)))
 
 
 @inner_fast
-def solve_factorised(factor, size, right, solution):
-    """Write H^-1 right # OUT, with the factor of H. right, solution: [M], padded with zeros."""
-    width = factor.shape[1]
-    for j in range(0, width, LANES):
-        store(solution, j, load(right, j))
-    for back in range(size):
-        k = size - 1 - back
-        value = solution[k] / factor[k, k]
-        for j in range(0, k, LANES):
-            along = load(factor, k * width + j)
-            store(solution, j, multiply_add(spread(-value), along, load(solution, j)))
-        solution[k] = value
-    for k in range(size):
-        value = solution[k]
-        solution[k] = 0.0
-        along = spread(0.0)
-        for j in range(0, k, LANES):
-            along = multiply_add(load(factor, k * width + j), load(solution, j), along)
-        solution[k] = (value - total(along)) / factor[k, k]
+def invert_factor(factor, shares, size, unit, inverse):
+    """Write V # OUT, lower triangular with V V' = H^-1, of the factor of H: V = C^-1 diag(shares)^-1/2.
 
-
-@inner_fast
-def invert_factor(factor, size, inverse):
-    """Write the inverse of a lower triangle # OUT."""
+    unit: [2 LANES - 1], 1 in the middle, else 0. Numbers are written as vectors only, by which they are read
+    again: a processor would wait for one that was written into the middle of a vector.
+    """
     width = factor.shape[1]
     for k in range(size):
-        for l in range(0, k + 1, LANES):
+        share, last = shares[k], k - k % LANES
+        for left in range(0, k + 1, LANES):
             value = spread(0.0)
-            for j in range(l, k):
-                value = multiply_add(repeat(factor, k * width + j), load(inverse, j * width + l), value)
-            store(inverse, k * width + l, times(value, spread(-1.0 / factor[k, k])))
-        inverse[k, k] = 1.0 / factor[k, k]
+            for j in range(left, k):
+                value = multiply_add(repeat(factor, k * width + j), load(inverse, j * width + left), value)
+            value = times(value, spread(-share))
+            if left == last:
+                value = multiply_add(load(unit, LANES - 1 - k % LANES), spread(np.sqrt(share)), value)
+            store(inverse, k * width + left, value)
+
+
+@inner_fast
+def solve_inverted(inverse, size, right, solution):
+    """Write V V' right # OUT, turn right into V' right # OUT, and return its square, right' V V' right.
+
+    right, solution: [>= M], padded with zeros.
+    """
+    width, squares = inverse.shape[1], spread(0.0)
+    for left in range(0, size, LANES):
+        value = spread(0.0)
+        for k in range(left, size):
+            value = multiply_add(repeat(right, k), load(inverse, k * width + left), value)
+        squares = multiply_add(value, value, squares)
+        store(right, left, value)
+    for k in range(size):
+        value = spread(0.0)
+        for left in range(0, k + 1, LANES):
+            value = multiply_add(load(inverse, k * width + left), load(right, left), value)
+        solution[k] = total(value)
+    return total(squares)
 
 
 # One context -------------------------------------------------------------------------------------------
@@ -226,7 +240,7 @@ def invert_factor(factor, size, inverse):
 
 @inner_fast
 def solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, work):
-    """Write the weights # OUT that solve one context; work has the Hessian there, and its factor.
+    """Write the weights # OUT that solve one context; work has the Hessian there, and its inverse.
 
     centre, weights: [M]; pull: [m]. Rows whose product is no density at the centre are left aside
     (`work.counted`), as rows of weight 0 are.
@@ -242,11 +256,9 @@ def solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, w
             value += count * own
     for _ in range(iterations):
         differentiate(kind, rows, start, stop, weights, centre, pull, work)
-        factorise(work.hessian, size, work.factor)
-        solve_factorised(work.factor, size, work.gradient, work.direction)
-        decrement = 0.0
-        for j in range(size):
-            decrement += work.gradient[j] * work.direction[j]
+        factorise(work.hessian, size, work.factor, work.shares)
+        invert_factor(work.factor, work.shares, size, work.unit, work.inverse)
+        decrement = solve_inverted(work.inverse, size, work.gradient, work.direction)
         if decrement <= settled * (stop - start):
             return
         length, found = 1.0, False
@@ -268,12 +280,13 @@ def solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, w
             for q in range(work.totals.shape[1]):
                 work.totals[t, q] = work.trial[t, q]
     differentiate(kind, rows, start, stop, weights, centre, pull, work)
-    factorise(work.hessian, size, work.factor)
+    factorise(work.hessian, size, work.factor, work.shares)
+    invert_factor(work.factor, work.shares, size, work.unit, work.inverse)
 
 
 @inner_fast
 def whiten(inverse, factors, count, size, products):
-    """Write F C^-1 # OUT for the first `count` factors, eight at a time, that share the loads of C^-1."""
+    """Write F V # OUT for the first `count` factors, eight at a time, that share the loads of V."""
     width = inverse.shape[1]
     for first in range(0, count, LANES):
         line = first * width
@@ -303,7 +316,7 @@ def whiten(inverse, factors, count, size, products):
 
 @inner_fast
 def write_hat(products, first, hat):
-    """Write S = F H^-1 F' # OUT [Q, Q] of the row whose F C^-1 are the lines of products from `first` on."""
+    """Write S = F H^-1 F' # OUT [Q, Q] of the row whose F V are the lines of products from `first` on."""
     width = products.shape[1]
     for i in range(hat.shape[0]):
         for k in range(i + 1):
@@ -390,7 +403,6 @@ def solve_root(kind, rows, centre, pull, weights, work, left, widths):
     """Solve all rows together, from weights # OUT far away; also what it predicts of each row left out # OUT."""
     stop = rows.weights.size
     solve(kind, rows, 0, stop, centre, pull, constants.ROOT_ITERATIONS, constants.ROOT_SETTLED, weights, work)
-    invert_factor(work.factor, pull.size, work.inverse)
     leave_out(kind, rows, 0, stop, pull.size, work, left, widths)
 
 
@@ -432,7 +444,6 @@ def solve_tree(kind, rows, starts, root, pull, work, above, wide, left, widths, 
                 solve(
                     kind, rows, start, stop, parent, pull, constants.ITERATIONS, constants.SETTLED, weights, work
                 )  # fmt: skip
-                invert_factor(work.factor, size, work.inverse)
                 leave_out(kind, rows, start, stop, size, work, left, widths)
                 mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch)
             if level == levels:

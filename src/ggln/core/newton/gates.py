@@ -32,74 +32,97 @@ def empty_gates(neurons: int, gates: int) -> Gates:
 
 
 @inner_exact
-def project(features, weights, n, s, X, t):
-    """Return the sum over the features of gate s of neuron n, in their order, for row t of X.
+def context_of(features, weights, offsets, neuron, x):
+    """Return the context of row x [d], without missing values: the first gate decides its highest bit.
 
-    A missing value counts as 0, the mean.
+    All features of a gate are looked at, those of weight 0 too: a branch would take longer.
     """
-    total = 0.0
-    for g in range(features.shape[2]):
-        weight = weights[n, s, g]
-        if weight == 0.0:
-            break
-        value = X[t, features[n, s, g]]
-        if value == value:
-            total += weight * value
-    return total
+    context = 0
+    for s in range(offsets.shape[1]):
+        total = 0.0
+        for g in range(constants.GATE_FEATURES):
+            total += weights[neuron, s, g] * x[features[neuron, s, g]]
+        context = 2 * context + (1 if total >= offsets[neuron, s] else 0)
+    return context
 
 
 @inner_exact
-def context_of(features, weights, offsets, neuron, X, t):
-    """Return the context of row t: the first gate decides its highest bit."""
-    context = 0
-    for s in range(offsets.shape[1]):
-        passed = project(features, weights, neuron, s, X, t) >= offsets[neuron, s]
-        context = 2 * context + (1 if passed else 0)
-    return context
+def fill_missing(X, t, x):
+    """Write row t of X with 0, the mean, for missing values # OUT [d]."""
+    for j in range(x.size):
+        x[j] = X[t, j] if X[t, j] == X[t, j] else 0.0
 
 
 @exact_kernel
 def contexts_of(gates, neuron, X, contexts):
     """Write the context of every row # OUT [n]."""
     features, weights, offsets = gates.features, gates.weights, gates.offsets
+    x = np.empty(X.shape[1])
     for t in range(X.shape[0]):
-        contexts[t] = context_of(features, weights, offsets, neuron, X, t)
+        fill_missing(X, t, x)
+        contexts[t] = context_of(features, weights, offsets, neuron, x)
+
+
+@inner_exact
+def project(features, weights, s, c, columns, values):
+    """Write the sums over the features of gate c of neuron s, in their order, for all rows # OUT [n].
+
+    columns: [d, n], without missing values.
+    """
+    values[:] = 0.0
+    for g in range(features.shape[2]):
+        weight, column = weights[s, c, g], columns[features[s, c, g]]
+        if weight != 0.0:
+            for t in range(values.size):
+                values[t] += weight * column[t]
+
+
+@inner_exact
+def gain_of(children, counts, told, weights, sums):
+    """Return how much smaller the squares of residuals are around the means of all children, shrunk towards 0.
+
+    children: [n], where each row belongs; counts: [n], weights of rows; told: [D, n], their residuals times these;
+    weights, sums: buffers of a number for each child.
+    """
+    gain = 0.0
+    weights[:] = 0.0
+    for t in range(children.size):
+        weights[children[t]] += counts[t]
+    for d in range(told.shape[0]):
+        sums[:] = 0.0
+        for t in range(children.size):
+            sums[children[t]] += told[d, t]
+        for child in range(sums.size):
+            gain += sums[child] ** 2 / (weights[child] + constants.GATE_PRIOR)
+    return gain
 
 
 @exact_kernel
-def choose_gates(X, residuals, counts, candidates, picks, gates, neuron):
+def choose_gates(columns, told, counts, candidates, picks, gates, neuron):
     """Choose the gates of one neuron # OUT, level after level, each as the best of its candidates.
 
-    X: [n, d], the rows that judge; residuals: [n, D]; counts: [n], their weights; candidates: Gates [S, C, G]
-    without offsets; picks: [S, C], the rows that the candidates' half-spaces end at.
+    columns: [d, n], the rows that judge; told: [D, n], their residuals times their weights; counts: [n], their
+    weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows that the half-spaces end at.
     """
-    rows, outputs = residuals.shape
-    levels, tried = picks.shape
-    leaf, child, best_child = np.zeros(rows, np.int64), np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    weights, sums = np.zeros(2 << levels), np.zeros((2 << levels, outputs))
+    rows, levels = counts.size, picks.shape[0]
+    leaves, children, best_children = np.zeros(rows, np.int64), np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    values, weights, sums = np.empty(rows), np.empty(2 << levels), np.empty(2 << levels)
     features, slopes = candidates.features, candidates.weights
     for s in range(levels):
         best = -1.0
-        for c in range(tried):
-            offset = project(features, slopes, s, c, X, picks[s, c])
-            weights[: 2 << s] = 0.0
-            sums[: 2 << s] = 0.0
+        for c in range(picks.shape[1]):
+            project(features, slopes, s, c, columns, values)
+            offset = values[picks[s, c]]
             for t in range(rows):
-                child[t] = 2 * leaf[t] + (1 if project(features, slopes, s, c, X, t) >= offset else 0)
-                weights[child[t]] += counts[t]
-                for d in range(outputs):
-                    sums[child[t], d] += counts[t] * residuals[t, d]
-            gain = 0.0
-            for leaf_of in range(2 << s):
-                for d in range(outputs):
-                    gain += sums[leaf_of, d] ** 2 / (weights[leaf_of] + constants.GATE_PRIOR)
+                children[t] = 2 * leaves[t] + (1 if values[t] >= offset else 0)
+            gain = gain_of(children, counts, told, weights[: 2 << s], sums[: 2 << s])
             if gain > best:
                 best = gain
                 gates.features[neuron, s] = features[s, c]
                 gates.weights[neuron, s] = slopes[s, c]
                 gates.offsets[neuron, s] = offset
-                best_child[:] = child
-        leaf[:] = best_child
+                best_children[:] = children
+        leaves[:] = best_children
 
 
 def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:

@@ -15,9 +15,11 @@ from ggln.core.newton import constants
 from ggln.core.newton.contexts import (
     Rows,
     factorise,
+    invert_factor,
+    make_unit,
     make_work,
     order_by_context,
-    solve_factorised,
+    solve_inverted,
     solve_root,
     solve_tree,
 )
@@ -29,6 +31,7 @@ from ggln.core.newton.gates import (
     draw_candidates,
     empty_gates,
     feature_odds,
+    fill_missing,
 )
 from ggln.core.newton.lanes import LANES, load, multiply_add, padded, spread, store, times, total
 from ggln.core.newton.neurons.protocol import bound, damp, derive, expand, loss, mean_of, put, stride
@@ -89,6 +92,8 @@ class Scratch(NamedTuple):
     factors: Any  # [Q, M]
     matrix: Any  # [M, M]
     factor: Any  # [M, M]
+    shares: Any  # [M]
+    unit: Any  # [2 LANES - 1]
     gradient: Any  # [M]
     step: Any  # [M]
 
@@ -109,6 +114,8 @@ def make_scratch(network: Network, kind: Any) -> Scratch:
         np.zeros((planes, inputs)),
         np.zeros((inputs, inputs)),
         np.zeros((inputs, inputs)),
+        np.zeros(inputs),
+        make_unit(),
         np.zeros(inputs),
         np.zeros(inputs),
     )
@@ -221,9 +228,11 @@ def settle_rows(kind, network, layer, inputs, variances, order, totals, outputs,
     span, reach, limits = network.span, network.reach[layer], network.limits
     for t in range(order.size):
         further = find_centre(kind, inputs, t, trusted, span, centre, scratch)
-        own[:] = totals[t]
+        for q in range(own.size):
+            own[q] = totals[t, q]
         settle(kind, own, variances[t], centre, reach + further, limits)
-        outputs[order[t], neuron] = own
+        for q in range(own.size):
+            outputs[order[t], neuron, q] = own[q]
 
 
 @fast_kernel
@@ -375,12 +384,14 @@ def _fit_layer(
     root, left, widths = np.empty(inputs), np.empty((rows, planes)), np.empty(rows)
     solve_root(kind, table, centre, pull, root, work, left, widths)
     odds = feature_odds(looked_at, residuals)
+    counts = table.weights[judges]
+    columns, told = np.ascontiguousarray(looked_at.T), np.ascontiguousarray((counts[:, None] * residuals).T)
     levels = network.gates.offsets.shape[1]
     contexts, starts = np.empty(rows, np.int64), np.empty((1 << levels) + 1, np.int64)
     order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
     for neuron in range(int(network.first[layer]), int(network.first[layer]) + int(network.sizes[layer])):
         candidates, picks = draw_candidates(odds, levels, judges.size, random)
-        choose_gates(looked_at, residuals, table.weights[judges], candidates, picks, network.gates, neuron)
+        choose_gates(columns, told, counts, candidates, picks, network.gates, neuron)
         contexts_of(network.gates, neuron, X, contexts)
         order_by_context(contexts, starts, order)
         own = Rows(table.inputs[order], table.targets[order], table.weights[order])
@@ -434,7 +445,7 @@ def unpack_curvature(curvatures, place, size, matrix):
 @inner_fast
 def learn_context(
     kind, inputs, size, Y, t, weight, totals, tables, gradients, curvatures, counts, fresh, spreads, n, c, factors,
-    root, residue, matrix, factor, gradient, step, change,
+    root, residue, matrix, factor, shares, unit, gradient, step, change,
 ):  # fmt: skip
     """Learn one row: add its gradient and curvature; take a Newton step once rows have grown enough.
 
@@ -460,13 +471,13 @@ def learn_context(
     if constants.GROWTH * fresh[n, c] < counts[n, c]:
         return
     unpack_curvature(curvatures, (n * tables.shape[1] + c) * curvatures.shape[2], size, matrix)
-    factorise(matrix, size, factor)
+    factorise(matrix, size, factor, shares)
+    invert_factor(factor, shares, size, unit, matrix)
     for j in range(0, size, LANES):
         store(gradient, j, load(gradients, place + j))
         store(gradients, place + j, spread(0.0))
-    for j in range(size, width):  # as wide as the widest layer
-        gradient[j] = 0.0
-    solve_factorised(factor, size, gradient, step)
+        store(step, j, spread(0.0))
+    solve_inverted(matrix, size, gradient, step)
     for q in range(planes):
         change[q] = -dot(inputs, q * width, step, 0, size)
     length = stride(kind, totals, 0, change)
@@ -499,8 +510,9 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
         scratch.centre,
         scratch.totals,
     )
-    raw = scratch.raw
+    raw, x = scratch.raw, np.empty(X.shape[1])
     for t in range(X.shape[0]):
+        fill_missing(X, t, x)
         for layer in range(layers):
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
             write_inputs(
@@ -511,7 +523,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             furthest = reach[layer] + find_centre(kind, inputs, 0, trusted, span, centre, own)
             for k in range(sizes[layer]):
                 neuron = first_of[layer] + k
-                context = context_of(features, slopes, offsets, neuron, X, t)
+                context = context_of(features, slopes, offsets, neuron, x)
                 place = (neuron * tables.shape[1] + context) * width
                 for q in range(planes):
                     own[q] = dot(inputs, q * width, tables, place, size)
@@ -521,7 +533,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
                     learn_context(
                         kind, inputs, size, Y, t, weights[t], raw, tables, gradients, curvatures, counts, fresh,
                         spread, neuron, context, scratch.factors, scratch.root, scratch.residue, scratch.matrix,
-                        scratch.factor, scratch.gradient, scratch.step, scratch.change,
+                        scratch.factor, scratch.shares, scratch.unit, scratch.gradient, scratch.step, scratch.change,
                     )  # fmt: skip
                 settle(kind, own, variance, centre, furthest, limits)
                 for q in range(planes):
