@@ -2,6 +2,9 @@
 
 All take standardised rows and targets. Where a library gives no error bars, they come from rows left out of
 training, never from residuals of rows that were learnt.
+
+CatBoost is two models under one name: the one of its defaults has no error bars, and the one that learns them
+has another loss, and other means. Each is scored by what it was made for (`POINTS`).
 """
 
 import warnings
@@ -42,6 +45,11 @@ BOOSTING = {"min_samples_leaf": 5}
 """The usual 20 are too many for small tables: without a fold, yacht has fewer rows of its fastest boats, and
 the errors on rows left out would be eight times those on new rows."""
 
+CATBOOST = {"thread_count": 1, "logging_level": "Silent", "allow_writing_files": False}
+"""Where it runs and what it prints: all else is as CatBoost has it."""
+CATBOOST_UNCERTAIN = "RMSEWithUncertainty"
+"""The loss with which CatBoost learns a Gaussian's mean and variance."""
+
 GP_ROWS = 1100
 """The largest table for the Gaussian process, whose time grows with the cube of the rows."""
 
@@ -69,6 +77,26 @@ def ngboost(X: FloatArray, y: FloatArray, seed: int) -> Predict:
         return parameters["loc"], parameters["scale"]
 
     return predict
+
+
+def catboost(X: FloatArray, y: FloatArray, seed: int) -> Predict:
+    """CatBoost's Gaussians: all defaults but the loss, which is the one that learns variances."""
+    model = require("catboost").CatBoostRegressor(
+        loss_function=CATBOOST_UNCERTAIN, random_seed=seed, **CATBOOST
+    )
+    model.fit(X, y)
+
+    def predict(rows: FloatArray) -> Moments:
+        mean, variance = model.predict(rows).T
+        return mean, np.sqrt(variance)
+
+    return predict
+
+
+def catboost_point(X: FloatArray, y: FloatArray, seed: int) -> Callable[[FloatArray], FloatArray]:
+    """CatBoost with its defaults, which predicts means alone."""
+    model = require("catboost").CatBoostRegressor(random_seed=seed, **CATBOOST).fit(X, y)
+    return lambda rows: np.asarray(model.predict(rows))
 
 
 def boosting(X: FloatArray, y: FloatArray, seed: int) -> Predict:
@@ -110,11 +138,25 @@ def bayesian_ridge(X: FloatArray, y: FloatArray, seed: int) -> Predict:  # noqa:
 
 PEERS: dict[str, Fit] = {
     "NGBoost": ngboost,
+    "CatBoost": catboost,
     "gradient boosting": boosting,
     "random forest": forest,
     "Gaussian process": gaussian_process,
     "Bayesian ridge": bayesian_ridge,
 }
+
+POINTS: dict[str, Callable[[FloatArray, FloatArray, int], Callable[[FloatArray], FloatArray]]] = {
+    "CatBoost": catboost_point
+}
+"""Peers whose RMSE is that of another model, without error bars, than the one that gives their Gaussians."""
+
+NOTES = {
+    "CatBoost": f"RMSE of CatBoostRegressor(); NLL and intervals of loss_function={CATBOOST_UNCERTAIN!r}"
+}
+"""What a reader has to know of a peer."""
+
+LIBRARIES = {"NGBoost": "ngboost", "CatBoost": "catboost"}
+"""What has to be installed for a peer."""
 
 
 def _with_residual_variance(

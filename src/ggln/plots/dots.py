@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from ggln.plots.style import GREY, styled
 
@@ -17,9 +18,17 @@ Styles = Mapping[str, tuple[str, str]]
 
 @styled
 def compare(
-    sets: Mapping[str, Any], marks: Styles, what: str, published: Any = None, hollow: Styles | None = None
+    sets: Mapping[str, Any],
+    marks: Styles,
+    what: str,
+    published: Any = None,
+    hollow: Styles | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw RMSE relative to ours on the left, NLL less ours on the right; published numbers are hollow."""
+    """Draw RMSE relative to ours on the left, NLL less ours on the right; published numbers are hollow.
+
+    notes: what the legend has to say of a method, below all of them.
+    """
     names = [name for name, methods in sets.items() if OURS in methods]
     figure = Figure(figsize=(9.5, 1.8 + 0.5 * len(names)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
@@ -55,6 +64,9 @@ def compare(
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=3, title=what)
+    if notes:
+        lines = [f"{method}: {note}" for method, note in notes.items()]
+        figure.legend([Line2D([], [], linestyle="") for _ in lines], lines, loc="outside lower center")
     return figure
 
 
