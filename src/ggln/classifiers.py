@@ -26,6 +26,8 @@ from ggln.regressors import find_splits
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[Any]
+ONE = np.ones(1)
+"""The weight of a single row."""
 
 
 class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
@@ -214,7 +216,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         self._require_fitted("learn_one")
         label = np.asarray([y])
         labels.refuse_unknown(label, self.classes_)
-        self.learner_.learn_one(self._one(x), labels.targets(label, self.classes_))
+        self.learner_.learn_one(self._one(x), labels.targets(label, self.classes_), ONE)
         return self
 
     # Saving --------------------------------------------------------------------------------------------
@@ -243,7 +245,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             if isinstance(parameters[name], list):
                 parameters[name] = tuple(parameters[name])
         model = cls(**parameters)
-        model.learner_ = Learner.from_state(header["learner"], arrays, find_splits, None)
+        model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
         model.n_features_in_ = model.learner_.settings.features
         model.classes_ = np.array(header["classes"], dtype=header["classes_type"])
         if header["feature_names"] is not None:
@@ -287,7 +289,8 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
                 # in parts, so that what was recorded of all neurons need not be kept
                 for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
                     part = slice(start, start + constants.BLOCK_ROWS)
-                    found = learner.partial_fit(rows[part], targets[part], threads, record, progress)
+                    weights = np.ones(targets[part].shape[0])
+                    found = learner.partial_fit(rows[part], targets[part], weights, threads, record, progress)
                     chances += [mix(predictions) for predictions in found]
         self.learner_, self.classes_ = learner, known
         return labels.normalise(np.concatenate(chances)) if record else np.empty((0, known.size))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.learner import Predictions
+from ggln.core.newton.learner import Blend
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 
 FloatArray = NDArray[np.float64]
@@ -15,15 +16,8 @@ Distribution = GaussianMixture | MultivariateGaussianMixture
 def gaussians(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray]:
     """Return all neurons' means [n, E, N, D] and variances [n, E, N, D] or covariances [n, E, N, D, D]."""
     components = predictions.components
-    return _restored(predictions, components.outputs, components.spreads[:, None, None], outputs)
-
-
-def _restored(
-    predictions: Predictions, found: NDArray[Any], spreads: FloatArray, outputs: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return means and variances or covariances [n, .., D] of what was `found` [n, .., P]."""
-    values = found.astype(np.float64)
-    shape = (-1, *[1] * (values.ndim - 2), outputs)
+    values, spreads = components.outputs.astype(np.float64), components.spreads[:, None, None]
+    shape = -1, 1, 1, outputs
     scales = predictions.scales.reshape(shape)
     means = predictions.shifts.reshape(shape) + scales * values[..., :outputs]
     precisions = values[..., outputs:]
@@ -36,19 +30,24 @@ def _restored(
 def _flat(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return means and covariances of all components one after the other, [n, M, ..], and their weights."""
     components = predictions.components
-    advice = _restored(predictions, components.advice, np.ones((1, 1)), outputs)
     rows, networks, neurons = components.outputs.shape[:3]
     means, covariances = (
-        np.concatenate([own.reshape(rows, networks * neurons, *own.shape[3:]), further], axis=1)
-        for own, further in zip(gaussians(predictions, outputs), advice, strict=True)
+        own.reshape(rows, networks * neurons, *own.shape[3:]) for own in gaussians(predictions, outputs)
     )
     weights = components.weights.reshape(*components.weights.shape[:-2], networks * neurons)
-    return means, covariances, np.concatenate([weights, components.advice_weights], axis=-1) / networks
+    return means, covariances, weights / networks
 
 
-def mixture(predictions: list[Predictions], outputs: int) -> Distribution:
-    """Join what all neurons of all networks, and regressors, predict into one mixture for each row."""
-    parts = [_flat(some, outputs) for some in predictions]
+def _parts(predictions: Predictions | Blend, outputs: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return means and covariances of all components, [n, M, ..], and their weights."""
+    if isinstance(predictions, Blend):
+        return predictions.means, predictions.covariances, predictions.weights
+    return _flat(predictions, outputs)
+
+
+def mixture(predictions: list[Any], outputs: int) -> Distribution:
+    """Join what all components predict, neurons or kinds of networks, into one mixture for each row."""
+    parts = [_parts(some, outputs) for some in predictions]
     means = np.concatenate([mean for mean, _, _ in parts])
     covariances = np.concatenate([covariance for _, covariance, _ in parts])
     # one vector of weights for all rows, unless the rows were learnt in between

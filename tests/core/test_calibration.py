@@ -91,13 +91,13 @@ def test_together_networks_get_the_variance_that_their_mean_errs_with() -> None:
     targets = truth + rng.normal(size=(rows, 2))
     alone = np.full_like(means, 1.25)  # right for each: 1 of the noise, 0.25 of its own
     shares = np.full(networks, 0.2)
-    factor = left_of_variance(means, alone, means, shares)
+    factor = left_of_variance(means, alone, shares)
     mixture = factor * 1.25 + means.var(axis=0).mean()
     assert mixture == pytest.approx(np.mean((means.mean(axis=0) - targets) ** 2), rel=0.03)
 
 
 def test_equal_networks_keep_their_variance_and_far_ones_most_of_it() -> None:
     same, variances, shares = np.zeros((3, 4, 1)), np.ones((3, 4, 1)), np.full(3, 1 / 3)
-    assert left_of_variance(same, variances, same, shares) == 1.0
+    assert left_of_variance(same, variances, shares) == 1.0
     far = np.arange(3.0)[:, None, None] * np.full((1, 4, 1), 9.0)
-    assert left_of_variance(far, variances, far, shares) == LEAST_LEFT
+    assert left_of_variance(far, variances, shares) == LEAST_LEFT

@@ -28,13 +28,13 @@ def test_each_row_is_predicted_by_the_posterior_of_those_before(rows):
     bent = np.maximum(np.clip(X, -HINGE_LIMIT, HINGE_LIMIT) @ regression.normals - regression.offsets, 0.0)
     inputs = np.hstack([bent, np.ones((len(X), 1))])
     means, precisions = regression.learn(X, Y)
-    assert means.shape == (60, 1, 2)
+    assert means.shape == (60, 2)
     count = squares = 1.0
     for t, f in enumerate(inputs):
         posterior = np.linalg.inv(HINGE_PRIOR * np.eye(f.size) + inputs[:t].T @ inputs[:t])
         expected, leverage = f @ posterior @ inputs[:t].T @ Y[:t], f @ posterior @ f
-        np.testing.assert_allclose(means[t, 0], expected, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(precisions[t, 0], count / squares / (1 + leverage), rtol=1e-7)
+        np.testing.assert_allclose(means[t], expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(precisions[t], count / squares / (1 + leverage), rtol=1e-7)
         count, squares = count + 1, squares + np.mean((Y[t] - expected) ** 2) / (1 + leverage)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ggln.core.switching import densities, exp_negative, switch, switch_members
+from ggln.core.switching import densities, exp_negative, switch, switch_networks
 
 
 def test_exponential() -> None:
@@ -83,35 +83,18 @@ def test_networks_are_switched_between_as_neurons_are() -> None:
     rng = np.random.default_rng(0)
     evidence = rng.normal(scale=3.0, size=(4, 30)) - 500.0  # densities that would underflow
     shares, history, expected = np.full(4, 0.25), np.empty((30, 4)), np.full(4, 0.25)
-    switch_members(shares, 1, 1.0, evidence, history)
+    switch_networks(shares, 1, evidence, history)
     for t in range(30):
         np.testing.assert_allclose(history[t], expected, rtol=1e-12)
         switch(expected, 1 + t, np.exp(evidence[:, t] - evidence[:, t].max()))
     np.testing.assert_allclose(shares, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("pace", [1.0, 0.2])
-def test_the_cut_of_rows_does_not_matter_to_shares(pace) -> None:
+def test_the_cut_of_rows_does_not_matter_to_shares() -> None:
     evidence = np.random.default_rng(0).normal(scale=3.0, size=(19, 30))
     shares, cut = np.full(19, 1 / 19), np.full(19, 1 / 19)
-    switch_members(shares, 1, pace, evidence, np.empty((30, 19)))
+    switch_networks(shares, 1, evidence, np.empty((30, 19)))
     for start, stop in [(0, 1), (1, 13), (13, 14), (14, 30)]:
         part = np.ascontiguousarray(evidence[:, start:stop])
-        switch_members(cut, 1 + start, pace, part, np.empty((0, 19)))
+        switch_networks(cut, 1 + start, part, np.empty((0, 19)))
     np.testing.assert_array_equal(cut, shares)
-
-
-def test_at_a_slower_pace_shares_go_to_the_best_mixture() -> None:
-    rng = np.random.default_rng(0)
-    better = rng.random(2000) < 0.5  # either of two members may be, the third never is
-    evidence = np.stack([np.where(better, 0.0, -2.0), np.where(better, -2.0, 0.0), np.full(2000, -3.0)])
-    fast, slow, expected = np.full(3, 1 / 3), np.full(3, 1 / 3), np.full(3, 1 / 3)
-    nothing = np.empty((0, 3))
-    switch_members(fast, 1, 1.0, evidence, nothing)
-    switch_members(slow, 1, 0.1, evidence, nothing)
-    for t in range(2000):
-        density = np.exp(evidence[:, t])
-        switch(expected, 1 + t, 0.1 * density + 0.9 * (expected @ density))
-    np.testing.assert_allclose(slow, expected, rtol=1e-9)
-    assert slow[:2].min() > 0.3
-    assert fast[:2].min() < 0.1

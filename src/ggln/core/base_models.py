@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.core.constants import BLR_PRIOR_PRECISION
-from ggln.core.jit import Protocol, exact_kernel, inner_exact
+from ggln.core.jit import Protocol, inner_exact
 from ggln.core.projection import clip
 
 
@@ -23,7 +23,6 @@ class FeatureBase(NamedTuple):
     """One Gaussian for each feature, centred on its value, in every output coordinate."""
 
     limit: Any  # means are clipped to [-limit, limit], as those of every neuron are
-    features: Any
     precision: Any
 
 
@@ -64,7 +63,6 @@ class LinearBase(NamedTuple):
 
     limit: Any
     estimate: Any  # whether the noise precision tau is set by type-II maximum likelihood
-    vote: Any  # factor on the precisions
     counts: Any  # [E, 2]  rows, and the sum of |y|^2
     targets: Any  # [E, D]  sum of y
     features: Any  # [E, 2, d]  sums of x and x^2
@@ -75,8 +73,8 @@ class LinearBase(NamedTuple):
 def predict_base(base, network, side, columns, targets, learning, means, precisions):
     """Write the base predictions of a block into means and precisions # OUT; then learn, if asked.
 
-    side: [n, d + R D + R], features, predictions of R regressors, their precisions; columns: [T], the rows of
-    `side` in the block; targets: [T, D]; means: [T, inputs, D]; precisions: [T, inputs].
+    side: [n, d]; columns: [T], the rows of `side` in the block; targets: [T, D]; means: [T, inputs, D];
+    precisions: [T, inputs].
     """
 
 
@@ -91,42 +89,10 @@ def _none(base, network, side, columns, targets, learning, means, precisions):
 @PredictBase.register(FeatureBase)
 def _feature(base, network, side, columns, targets, learning, means, precisions):
     for t in range(columns.size):
-        for j in range(base.features):
+        for j in range(side.shape[1]):
             for d in range(means.shape[2]):
                 means[t, j, d] = clip(side[columns[t], j], -base.limit, base.limit)
             precisions[t, j] = base.precision
-    add_regressors(base.limit, base.features, side, columns, means, precisions)
-
-
-@exact_kernel
-def join(scaled, predictions, precisions, limit):
-    """Return the side information [n, d + R D + R] of rows, in the columns that `add_regressors` reads.
-
-    scaled: [n, d]; predictions: [n, R, D], which are clipped to the limit; precisions: [n, R].
-    """
-    rows, features = scaled.shape
-    regressors, outputs = predictions.shape[1:]
-    side = np.empty((rows, features + regressors * (outputs + 1)))
-    for t in range(rows):
-        for j in range(features):
-            side[t, j] = scaled[t, j]
-        for r in range(regressors):
-            for d in range(outputs):
-                side[t, features + r * outputs + d] = clip(predictions[t, r, d], -limit, limit)
-            side[t, features + regressors * outputs + r] = precisions[t, r]
-    return side
-
-
-@inner_exact
-def add_regressors(limit, features, side, columns, means, precisions):
-    """Write the regressors' Gaussians, which stand in the columns past the features # OUT."""
-    outputs, regressors = means.shape[2], means.shape[1] - features
-    for t in range(columns.size):
-        row = side[columns[t]]
-        for r in range(regressors):
-            for d in range(outputs):
-                means[t, features + r, d] = clip(row[features + r * outputs + d], -limit, limit)
-            precisions[t, features + r] = row[features + regressors * outputs + r]
 
 
 @PredictBase.register(CoordinateBase)
@@ -160,7 +126,6 @@ def _linear(base, network, side, columns, targets, learning, means, precisions):
     sum_x, sum_xx = base.features[network, 0], base.features[network, 1]
     products, noise = base.products[network], base.noise[network]
     features = noise.size
-    add_regressors(base.limit, features, side, columns, means, precisions)
     for t in range(columns.size):
         for j in range(features):
             x = side[columns[t], j]
@@ -171,7 +136,7 @@ def _linear(base, network, side, columns, targets, learning, means, precisions):
                 offset = noise[j] * sum_y[d] / offset_precision
                 means[t, j, d] = clip(slope * x + offset, -base.limit, base.limit)
             variance = x * x / slope_precision + 1.0 / offset_precision + 1.0 / noise[j]
-            precisions[t, j] = base.vote / variance
+            precisions[t, j] = 1.0 / variance
         if not learning:
             continue
         count[0] += 1.0
@@ -210,13 +175,12 @@ def evidence_step(noise, count, sum_x, sum_xx, products, sum_y, least):
 
 
 def empty_linear_base(
-    networks: int, features: int, outputs: int, limit: float, noise: float | None, vote: float
+    networks: int, features: int, outputs: int, limit: float, noise: float | None
 ) -> LinearBase:
     """Return the regression before any row; noise=None asks for the estimate of tau, from 1 on."""
     return LinearBase(
         limit=limit,
         estimate=noise is None,
-        vote=vote,
         counts=np.zeros((networks, 2)),
         targets=np.zeros((networks, outputs)),
         features=np.zeros((networks, 2, features)),

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants, memory
-from ggln.core.advice import NOBODY, Advisers
 from ggln.core.base_models import (
     AxesBase,
     CoordinateBase,
@@ -33,7 +32,7 @@ FloatArray = NDArray[np.float64]
 COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 BASE_MODELS = ("none", "feature", "axes", "coordinate", "blr", "linear")
 GATES, ORDER, FOLDS, BASIS = range(4)
-"""Streams of random numbers: for gates, the order of rows, folds, and the functions that regressions sum."""
+"""Streams of random numbers: for gates, the order of rows, folds, and the hinges that a regression sums."""
 
 
 @dataclass(frozen=True)
@@ -70,17 +69,15 @@ class Settings:
         int, ...
     ] = ()  # of the networks in turn, where they differ; context_dim is the largest
     folds: int = 0  # parts of the rows that networks leave out in turn, for calibration
-    regressors: int = 0  # whose predictions are base inputs, beside the features
-    online: bool = False  # a stream's own ways: regressors learn with it, and every other network is calm
     family: str = "gaussian"  # or "bernoulli": what neurons predict
     decay: float | None = None  # rows after which the step of Bernoulli neurons falls as 1 / time
-    hinges: int = 0  # of a regression that learns with Bernoulli networks, and is their one regressor
+    hinges: int = 0  # of a regression that learns with Bernoulli networks, and is below them
     bias_weight: float = 1.0  # initial weight of isotropic biases, as a multiple of the other inputs'
 
     @property
     def columns(self) -> int:
-        """Columns of the side information: the features, and what each regressor predicts of each output."""
-        return self.features + self.regressors * self.outputs
+        """Columns of the side information: the features, and what a regression on hinges says of outputs."""
+        return self.features + (self.outputs if self.hinges else 0)
 
     @property
     def first_gated(self) -> int:
@@ -119,7 +116,17 @@ class Settings:
 
 
 def settings_from(values: dict[str, Any]) -> Settings:
-    """Return the settings whose fields were kept as plain values."""
+    """Return the settings whose fields were kept as plain values.
+
+    Files of older versions may have regressors below the networks, which there are no more.
+    """
+    values = dict(values)
+    regressors, online = values.pop("regressors", 0), values.pop("online", False)
+    if online or (regressors and not values["hinges"]):
+        raise ValueError(
+            "the file holds a model of an older version of ggln, with regressors below networks that take "
+            "gradient steps: let a new model learn the rows"
+        )
     tuples = {name: tuple(values[name]) for name in ("layer_sizes", "weight_range", "context_dims")}
     return Settings(**{**values, **tuples, "dtype": np.dtype(values["dtype"]).type})
 
@@ -179,7 +186,6 @@ def bernoulli_settings(
         family="bernoulli",
         decay=decay,
         hinges=hinges,
-        regressors=int(hinges > 0),
     )
 
 
@@ -237,10 +243,7 @@ def make_base(settings: Settings) -> tuple[Any, int]:
         return LogitBase(limit), settings.columns
     size = settings.n_estimators, settings.features, settings.outputs
     if settings.base_model == "blr":
-        # beside regressions on all features, those on one each have one vote together
-        vote = 1.0 / settings.features if settings.online and settings.regressors else 1.0
-        inputs = settings.features + settings.regressors
-        return empty_linear_base(*size, limit, precision, vote), inputs
+        return empty_linear_base(*size, limit, precision), settings.features
     if settings.base_model == "linear":
         return empty_joint_base(*size, limit, settings.min_variance, precision), settings.features + 1
     if settings.base_model == "coordinate":
@@ -248,13 +251,13 @@ def make_base(settings: Settings) -> tuple[Any, int]:
     if settings.base_model == "axes" and settings.outputs > 1:  # as far out as biases along the axes lie
         base = AxesBase(limit * settings.outputs, settings.features, settings.outputs, precision)
         return base, settings.features * settings.outputs
-    return FeatureBase(limit, settings.features, precision), settings.features + settings.regressors
+    return FeatureBase(limit, precision), settings.features
 
 
 def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = (NO_SPLITS,)) -> Gates:
     """Draw every network's gates from its own random numbers, and join them.
 
-    side: [n, columns + regressors], rows seen; splits: for gates from trees, of the networks in turn.
+    side: [n, columns], rows seen; splits: for gates from trees, of the networks in turn.
     """
     sample, neurons = SAMPLERS[settings.gating], sum(settings.layer_sizes)
     numbers = (
@@ -290,18 +293,4 @@ def build(settings: Settings, gates: Gates) -> Ensemble:
     base, inputs = make_base(settings)
     shape = make_shape(settings.layer_sizes, rules.kind, base, inputs, settings.bias_weight, settings.dtype)
     switching = settings.aggregation == "switching"
-    advisers = NOBODY
-    if settings.online and switching:
-        advisers = Advisers(settings.regressors, settings.features, settings.bias_range)
-    return Ensemble(
-        rules,
-        shape,
-        base,
-        gates,
-        settings.n_estimators,
-        inputs,
-        switching,
-        calm=settings.online,
-        decay=settings.decay,
-        advisers=advisers,
-    )
+    return Ensemble(rules, shape, base, gates, settings.n_estimators, inputs, switching, settings.decay)

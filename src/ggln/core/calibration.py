@@ -47,30 +47,21 @@ def log_densities(outputs: NDArray[Any], weights: FloatArray, targets: FloatArra
     )
 
 
-def left_of_variance(
-    means: FloatArray, variances: FloatArray, together: FloatArray, shares: FloatArray
-) -> float:
+def left_of_variance(means: FloatArray, variances: FloatArray, shares: FloatArray) -> float:
     """Return the factor on the networks' variances that is right for all of them together.
 
-    means, variances: [E, n, D] of each network alone, as it was calibrated; together: [E, n, D], the means
-    that they have in the mixture, where the regressors below are means over folds; shares: [E].
+    means, variances: [E, n, D] of each network alone, as it was calibrated; shares: [E].
 
     Let f_e be the networks' predictions, f their mean, and A = sum share |f_e - f|^2, their ambiguity. For
     any target, |y - f|^2 = sum share |y - f_e|^2 - A (Krogh and Vedelsby 1995). So the mean errs with the
-    networks' own variance V less A; but the mixture would have V plus the ambiguity B of the means in it.
-    Widths are right if V x factor + B = V - A. No target is needed, so that rows which were learnt will do.
+    networks' own variance V less A; but the mixture would have V plus A. Widths are right if
+    V x factor + A = V - A. No target is needed, so that rows which were learnt will do.
     """
-    own = _ambiguity(means, shares)
-    within = np.tensordot(shares, variances, 1).sum(axis=1)
-    left = 1.0 - np.mean((own + _ambiguity(together, shares)) / within)
-    return float(max(left, LEAST_LEFT))
-
-
-def _ambiguity(means: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return the networks' mean squared distance from their mean [n]; means: [E, n, D]."""
     distances = ((means - np.tensordot(shares, means, 1)) ** 2).sum(axis=2)
-    ambiguity: FloatArray = shares @ distances
-    return ambiguity
+    ambiguity = shares @ distances
+    within = np.tensordot(shares, variances, 1).sum(axis=1)
+    left = 1.0 - np.mean(2.0 * ambiguity / within)
+    return float(max(left, LEAST_LEFT))
 
 
 def log_sum(values: FloatArray, axis: int) -> FloatArray:

@@ -71,24 +71,10 @@ residual of one row says little about the variance. Measured on the Swiss roll: 
 collapse."""
 BLR_PRIOR_PRECISION = 1.0
 """tau_0 of Appendix C, for standardised inputs and targets."""
-RECURSIONS = (0, 0, 0.0, 1.0), (64, 3, 1.0, 3.0), (300, 3, 1.4, 1.0), (400, 0, 0.7, 1.0)
-"""Of a stream's regressions: steps; features that a step looks at, at most, or 0 for all; their steepness;
-prior precision tau_0. The plane alone is best for the first rows and where it is true; many steps win later;
-the network above learns which to believe, and where."""
 WAVE = 4
 """Rows that pass a regression's triangle together: with 400 inputs, they fit the first-level cache."""
-RECURSION_FEATURES = 256
-"""Streams with more features do without regressions, whose cost grows with their square."""
-CALM_VARIANCE, CALM_PACE = 100.0, 0.3
-"""A calm network's biases have so many times the variance, and its steps are so much shorter. Biases far out
-with a small variance let a neuron correct its inputs within a few rows, and be led astray by as few."""
-SHARE_PACE = 0.2
-"""How fast shares in a default stream's mixture follow the evidence: at 1 one member is believed in the end,
-and what others would add to it is lost. 0.1 to 0.3 measured alike."""
-STEP_LIMIT = 5.0
-"""Standardised features enter a stream's regressions clipped here: far out, they would extrapolate."""
 HINGE_LIMIT = 5.0
-"""The same for a classifier's regression on hinges."""
+"""Standardised features enter a classifier's regression on hinges clipped here: far out, it extrapolates."""
 HINGE_PRIOR = 10.0
 """Prior precision tau_0 of a classifier's regression on hinges of unit spread."""
 HINGE_VARIANCE = 1e-3
@@ -105,9 +91,6 @@ SPLIT_POWER, SPLIT_SHARE = 0.5, 0.7
 WARMUP_ROWS = 1024
 """A stream redraws its data-dependent gates and statistics whenever the number of rows seen reaches a
 power of two up to this one, and learns the rows again: at most twice the work, for this many rows."""
-DRIFT_RATIO, DRIFT_SHIFT = 1.5, 0.5
-"""A default stream gets new units when the deviation of any column over all rows has changed by this factor
-since the last ones, or its mean by this many deviations."""
 CONSTANT_RATIO = 1e-13
 """A feature whose standard deviation is below this fraction of its mean is constant: what is left of it
 is rounding, and dividing by it would turn rounding into a signal."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants, memory
-from ggln.core.advice import NOBODY, Advisers, add_advice, judge_advice
 from ggln.core.base_models import AlongAxes
 from ggln.core.gating import Gates, contexts
 from ggln.core.jit import Specialized
@@ -30,11 +29,10 @@ from ggln.core.network import (
     infer_span,
     learn_span,
     make_work,
-    message_sizes,
     start_block,
 )
 from ggln.core.pool import Pool
-from ggln.core.switching import switch_members
+from ggln.core.switching import switch_networks
 from ggln.core.team import ALONE, give_up, team_of
 from ggln.core.threads import Threads
 
@@ -53,10 +51,8 @@ class Components(NamedTuple):
     """What every neuron of the ensemble predicts for some rows, and how much it is believed."""
 
     outputs: NDArray[Any]  # [n, E, N, P]
-    weights: FloatArray  # [E, N], or [n, E, N] where they changed from row to row
+    weights: FloatArray  # [E, N], or [n, E, N] where they changed from row to row; they add up to E
     spreads: FloatArray  # [E]  factors on the variances
-    advice: FloatArray  # [n, A, P]  what regressors predict that are in the mixture themselves
-    advice_weights: FloatArray  # [A], or [n, A]; all weights together add up to E
 
 
 class Epoch(NamedTuple):
@@ -91,12 +87,8 @@ class Ensemble:
         How many Gaussians the base model provides.
     switching
         Whether the output is the switching mixture; otherwise it is the last layer's first neuron.
-    calm
-        Whether every other network is less easily moved than `rules` say.
     decay
         Rows after which the step of Bernoulli neurons falls as 1 / time; None for never.
-    advisers
-        Where the predictions of regressors stand that are members of the mixture, as the networks are.
     """
 
     def __init__(
@@ -108,19 +100,16 @@ class Ensemble:
         networks: int,
         base_inputs: int,
         switching: bool,
-        calm: bool = False,
         decay: float | None = None,
-        advisers: Advisers = NOBODY,
     ) -> None:
         self.rules, self.shape, self.base, self.gates = rules, shape, base, gates
         self.networks, self.base_inputs, self.switching = networks, base_inputs, switching
-        self.calm, self.decay, self.advisers = calm, decay, advisers
-        self.members = networks + advisers.size
+        self.decay = decay
         self.pool = Pool(shape, networks, gates.codes.shape[1])
         self.neurons = self.pool.neurons
         self.block_rows = self._longest_block()
         self.time = 1  # t of Appendix D
-        self.shares, self.spreads = np.full(self.members, 1.0 / self.members), np.ones(networks)
+        self.shares, self.spreads = np.full(networks, 1.0 / networks), np.ones(networks)
         self.calibrated = False
         self.weights = np.full((networks, self.neurons), 1.0 / self.neurons)
         if not switching:
@@ -129,8 +118,8 @@ class Ensemble:
         self._spare_work: deque[Work] = deque(maxlen=SPARE)
         self._row_buffers: dict[int, tuple[Slots, Work]] = {}
         self._row_kernels = Specialized()
-        self.no_history, self._no_shares = np.empty((0, self.neurons)), np.empty((0, self.members))
-        self._evidence = np.zeros((self.members, 1))
+        self.no_history, self._no_shares = np.empty((0, self.neurons)), np.empty((0, networks))
+        self._evidence = np.zeros((networks, 1))
 
     # Memory --------------------------------------------------------------------------------------------
 
@@ -232,20 +221,16 @@ class Ensemble:
         outputs, weights, evidence = self._learn(
             slots, rows, side, rows, targets, True, paces, threads, record
         )
-        history: FloatArray = np.empty((side.shape[0] if record else 0, self.members))
+        history: FloatArray = np.empty((side.shape[0] if record else 0, self.networks))
         if self.moving:
-            if self.advisers.size:
-                judge_advice(self.advisers, side, targets, evidence)
-            switch_members(self.shares, self.time - side.shape[0], self._share_pace, evidence, history)
+            switch_networks(self.shares, self.time - side.shape[0], evidence, history)
         if not record:
             return None
         if self.moving:
-            history *= self.networks
-            weights *= history[:, : self.networks, None]
+            weights *= self.networks * history[:, :, None]
         else:
-            weights, history = self._joint_weights(), self.networks * self.shares
-        spreads, advice_weights = self.spreads.copy(), history[..., self.networks :]
-        return Components(outputs, weights, spreads, self.advice(side), advice_weights)
+            weights = self._joint_weights()
+        return Components(outputs, weights, self.spreads.copy())
 
     def _learn(
         self,
@@ -262,11 +247,11 @@ class Ensemble:
         """Every network learns one block: networks side by side, or the neurons of a single one.
 
         Return what the neurons predicted before [T, E, N, P], the weights that they had [T, E, N], both empty
-        unless asked to `record`, and each network's evidence [members, T], with room for the advisers'.
+        unless asked to `record`, and each network's evidence [E, T].
         """
         size = rows[0].size
         histories = [np.empty((size if record else 0, self.neurons)) for _ in range(self.networks)]
-        evidence = np.zeros((self.members, size))
+        evidence = np.zeros((self.networks, size))
         side_by_side = threads.count > 1 and self.networks > 1
         works = [self.learning_work(e if side_by_side or record else 0) for e in range(self.networks)]
 
@@ -274,7 +259,7 @@ class Ensemble:
             block, goals = Block(slots[e], columns[e]), targets[rows[e]]
             start_block(self.base, e, side, rows[e], goals, learn_base, works[e])
             works[e].messages.paces[:size] = paces
-            networks = (self.rules_of(e), self.shape, self.pool.numbers, block, goals, works[e])
+            networks = (self.rules, self.shape, self.pool.numbers, block, goals, works[e])
             arguments = (*networks, self.weights[e], self.time, histories[e], self.moving)
             team = team_of(self._team_size(size, workers.count))
             workers.run([(learn_span, (*arguments, member)) for member in team], lambda: give_up(team))
@@ -313,15 +298,12 @@ class Ensemble:
             if self.decay is not None:
                 work.messages.paces[:] = self._paces(1)
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
-            networks = (self.rules_of(e), self.shape, pool.numbers, block, target, work)
+            networks = (self.rules, self.shape, pool.numbers, block, target, work)
             state = self.weights[e], self.time, self.no_history, self.moving
             kernels.call(learn_span, (*networks, *state, ALONE))
             self._evidence[e, 0] = work.evidence[0]
         if self.moving:
-            if self.advisers.size:
-                kernels.call(judge_advice, (self.advisers, side, target, self._evidence))
-            mixture = self.shares, self.time, self._share_pace
-            kernels.call(switch_members, (*mixture, self._evidence, self._no_shares))
+            kernels.call(switch_networks, (self.shares, self.time, self._evidence, self._no_shares))
         self.time += 1
 
     # Predicting ----------------------------------------------------------------------------------------
@@ -335,19 +317,8 @@ class Ensemble:
         for e in range(self.networks):
             kernels.call(start_block, (self.base, e, side, ROW, work.unknown, False, work))
             block = Block(slots[e * self.neurons : (e + 1) * self.neurons], ROW)
-            networks = (self.rules_of(e), self.shape, self.pool.numbers, block, work)
+            networks = (self.rules, self.shape, self.pool.numbers, block, work)
             kernels.call(infer_span, (*networks, self.belief(e), self.spreads[e], mean, second))
-        if self.advisers.size:
-            kernels.call(add_advice, (self.advisers, side, self.shares, self.networks, mean, second))
-
-    def rules_of(self, network: int) -> Rules:
-        """Return how a network's neurons work: in a default stream, every other one is calm."""
-        if not self.calm or network % 2 == 0:
-            return self.rules
-        kind, step = self.rules.kind, self.rules.step
-        precision = type(kind.bias_precision)(kind.bias_precision / constants.CALM_VARIANCE)
-        calm = kind._replace(bias_precision=precision)
-        return self.rules._replace(kind=calm, step=step.times(constants.CALM_PACE))
 
     @property
     def moving(self) -> bool:
@@ -361,20 +332,8 @@ class Ensemble:
 
     def _joint_weights(self) -> FloatArray:
         """Return `belief` of all networks, [E, N]."""
-        weights: FloatArray = self.networks * self.shares[: self.networks, None] * self.weights
+        weights: FloatArray = self.networks * self.shares[:, None] * self.weights
         return weights
-
-    @property
-    def _share_pace(self) -> float:
-        return constants.SHARE_PACE if self.calm else 1.0
-
-    def advice(self, side: FloatArray) -> FloatArray:
-        """Return what the advisers predict, [n, A, P], as neurons write it."""
-        outputs = int(self.rules.kind.outputs)
-        means, precisions = self.advisers.read(side, outputs)
-        size = message_sizes(self.rules.kind)[1] - outputs  # of a precision: a number, a diagonal, a matrix
-        unit = np.ones(size) if size <= outputs else np.eye(outputs).ravel()
-        return np.concatenate([means, precisions[..., None] * unit], axis=2)
 
     def base_rows(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the base predictions of some rows: means [n, inputs, D] and variances [n, inputs]."""
@@ -429,8 +388,6 @@ class Ensemble:
         """
         totals = np.zeros((2, 1, side.shape[0], self.rules.kind.outputs))
         self._infer(side, range(self.networks), threads, totals, None, gated_by)
-        if self.advisers.size:
-            add_advice(self.advisers, side, self.shares, self.networks, totals[0, 0], totals[1, 0])
         mean, second = totals[:, 0] / self.networks
         return mean, second - mean**2
 
@@ -452,10 +409,8 @@ class Ensemble:
         outputs = np.empty((side.shape[0], len(members), self.neurons, output), self.pool.numbers.dtype)
         totals = np.zeros((2, 1, side.shape[0], self.rules.kind.outputs))
         self._infer(side, members, threads, totals, outputs)
-        chosen, shares = list(members), self.networks * self.shares[self.networks :]
-        return Components(
-            outputs, self._joint_weights()[chosen], self.spreads[chosen], self.advice(side), shares
-        )
+        chosen = list(members)
+        return Components(outputs, self._joint_weights()[chosen], self.spreads[chosen])
 
     def _infer(
         self,
@@ -488,7 +443,7 @@ class Ensemble:
                     order = rows[columns]
                     find_rows(self.pool.index, slots, first)
                     start_block(self.base, e, side, order, work.unknown, False, work)
-                    networks = (self.rules_of(e), self.shape, self.pool.numbers, Block(slots, columns), work)
+                    networks = (self.rules, self.shape, self.pool.numbers, Block(slots, columns), work)
                     found = np.zeros((2, rows.size, totals.shape[3]))
                     infer_span(*networks, self.belief(e), self.spreads[e], found[0], found[1])
                     totals[:, place % totals.shape[1], order] += found
@@ -512,11 +467,6 @@ class Ensemble:
 
     def restore(self, arrays: dict[str, NDArray[Any]], time: int) -> None:
         """Take over a state of networks with the same gates."""
-        if arrays["shares"].shape != self.shares.shape:
-            raise ValueError(
-                f"the file's mixture has {arrays['shares'].size} members, expected {self.shares.size}: it is "
-                "of a version of ggln whose streams were made otherwise; let a new model learn the rows"
-            )
         self.pool.restore(arrays)
         self.weights[:], self.time = arrays["switching"], time
         self.shares[:], self.spreads[:] = arrays["shares"], arrays["spreads"]

@@ -16,7 +16,6 @@ from ggln.core.constants import HINGE_LIMIT, HINGE_PRIOR, WAVE
 from ggln.core.gating import sample_pairs
 from ggln.core.jit import exact_kernel, fused_multiply_add, inner_exact
 from ggln.core.projection import clip
-from ggln.core.threads import Threads
 from ggln.core.triangle import follow_wave
 
 FloatArray = NDArray[np.float64]
@@ -85,7 +84,7 @@ def follow(
 
 
 class HingeRegression:
-    """Learns with a stream, or along the rows of a table, what their targets are; a `learner.Companions`.
+    """Learns with a stream, or along the rows of a table, what their targets are.
 
     Parameters
     ----------
@@ -111,14 +110,12 @@ class HingeRegression:
         self.noise = np.ones(2)  # rows of prior and data, and the sum of their squared errors, per output
         self.least, self.outputs = least, outputs
 
-    def learn(
-        self, side: FloatArray, goals: FloatArray, _: Threads | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Learn rows in their order; return what was predicted before: means [n, 1, D], precisions [n, 1]."""
+    def learn(self, side: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Learn rows in their order; return what was predicted before: means [n, D], precisions [n]."""
         return self._follow(side, goals, True)
 
     def predict(self, side: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return means [n, 1, D] and precisions [n, 1] for new rows."""
+        """Return means [n, D] and precisions [n] for new rows."""
         return self._follow(side, np.empty((0, self.outputs)), False)
 
     def _follow(self, side: FloatArray, goals: FloatArray, learning: bool) -> tuple[FloatArray, FloatArray]:
@@ -132,7 +129,7 @@ class HingeRegression:
             known = np.ascontiguousarray(goals[part], np.float64)
             found = means[part], precisions[part]
             follow(self.triangle, self.noise, some, known, learning, self.least, *found)
-        return means[:, None], precisions[:, None]
+        return means, precisions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle, also from memory that cannot be written to."""

@@ -1,60 +1,30 @@
-"""The learner: rows in the user's units in, predictions out.
+"""The learner of networks that take gradient steps: rows in the user's units in, predictions out.
 
 It joins standardisation, gates drawn from data, and the ensemble. A stream starts without knowing its
 scale: whenever the number of rows seen reaches a power of two up to `constants.WARMUP_ROWS`, statistics and
-gates are drawn afresh from all rows so far and these are learnt again. A default stream then keeps its units
-until its rows have others (`drift`). What the learner knows is therefore a function of the rows alone, not
-of the calls that brought them.
+gates are drawn afresh from all rows so far and these are learnt again. What the learner knows is therefore a
+function of the rows alone, not of the calls that brought them.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.base_models import join
 from ggln.core.build import BASIS, ORDER, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
-from ggln.core.drift import Watch
 from ggln.core.ensemble import Components, Ensemble, Epoch, blocks
 from ggln.core.gating import NO_SPLITS, Gates, Splits
 from ggln.core.hinges import HingeRegression
-from ggln.core.recursive import Recursions
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
 FindSplits = Callable[[FloatArray, FloatArray, int], Splits]
 """(standardised rows, targets, seed) -> splits, for gates from trees."""
-
-
-class Advice(NamedTuple):
-    """What regressors predict: base inputs beside the features."""
-
-    predictions: FloatArray  # [n, R, D]  for the rows to fit, by regressors that did not see them
-    predict: Callable[[FloatArray], FloatArray]  # rows [n, d] -> [n, R, D], the mean over folds
-    predict_apart: Callable[[FloatArray], FloatArray]  # rows [n, d] -> [folds, n, R, D]
-
-
-class Companions(Protocol):
-    """Regressors that learn with a stream, between standardised rows [n, d] and targets [n, D]."""
-
-    def learn(
-        self, side: FloatArray, goals: FloatArray, threads: Threads | None, /
-    ) -> tuple[FloatArray, FloatArray]:
-        """Learn rows in their order; return what was predicted before: means [n, R, D], precisions [n, R]."""
-
-    def predict(self, side: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return means [n, R, D] and precisions [n, R] for new rows."""
-
-    def state(self) -> dict[str, FloatArray]:
-        """Return what was learnt, as arrays by name."""
-
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take over a state."""
 
 
 class Course(NamedTuple):
@@ -82,30 +52,16 @@ class Learner:
         Of the networks.
     find_splits
         Where gates from trees come from.
-    new_companions
-        Returns the regressors of a stream before any row; by default `Recursions`, if there are to be any.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        find_splits: FindSplits | None = None,
-        new_companions: Callable[[], Companions] | None = None,
-    ) -> None:
-        self._prepare(settings, find_splits, new_companions)
+    def __init__(self, settings: Settings, find_splits: FindSplits | None = None) -> None:
+        self._prepare(settings, find_splits)
         self.ensemble = self._draw(np.empty((0, settings.columns)), np.empty((0, settings.outputs)), None)
 
-    def _prepare(
-        self,
-        settings: Settings,
-        find_splits: FindSplits | None,
-        new_companions: Callable[[], Companions] | None = None,
-    ) -> None:
+    def _prepare(self, settings: Settings, find_splits: FindSplits | None) -> None:
         """Set everything but the networks to its state before any row."""
-        self.settings, self.find_splits, self.new_companions = settings, find_splits, new_companions
-        self.advise: Callable[[FloatArray], FloatArray] | None = None
-        self.trust = np.ones(settings.regressors)  # precisions of what `advise` says
-        self.companions = self._new_companions(np.empty((0, settings.features)))
+        self.settings, self.find_splits = settings, find_splits
+        self.hinges = self._new_hinges(np.empty((0, settings.features)))
         self.pace = 1.0
         targets_too = settings.standardize is True
         limit = constants.TARGET_LIMIT * settings.bias_range if targets_too else constants.INPUT_LIMIT
@@ -114,7 +70,6 @@ class Learner:
         self.rows = 0
         self.first_rows: list[tuple[FloatArray, FloatArray]] = []
         self.warming = settings.needs_data
-        self.watch: Watch | None = None  # over units that stand still
 
     def _draw(self, side: FloatArray, goals: NDArray[Any], folds: NDArray[np.int64] | None) -> Ensemble:
         """Return untrained networks, with gates drawn from standardised rows and targets.
@@ -128,48 +83,30 @@ class Learner:
             splits = [self.find_splits(features[part], goals[part], settings.seed) for part in parts]
         return build(settings, draw_gates(settings, side, splits))
 
-    def _new_companions(self, side: FloatArray) -> Companions | None:
-        """Return regressors that have learnt nothing, if there are to be any; side: [n, d], to draw from."""
+    def _new_hinges(self, side: FloatArray) -> HingeRegression | None:
+        """Return a regression that has learnt nothing, if there is to be one; side: [n, d], to draw from."""
         settings = self.settings
-        if settings.hinges:
-            random, drawn = settings.random(0, BASIS), side[:: max(1, len(side) // constants.GATE_ROWS)]
-            return HingeRegression(settings.hinges, settings.outputs, constants.HINGE_VARIANCE, drawn, random)
-        if not (settings.online and settings.regressors):
+        if not settings.hinges:
             return None
-        if self.new_companions is not None:
-            return self.new_companions()
-        least, random = settings.min_variance, settings.random(0, BASIS)
-        return Recursions(settings.features, settings.outputs, least, random)
+        random, drawn = settings.random(0, BASIS), side[:: max(1, len(side) // constants.GATE_ROWS)]
+        return HingeRegression(settings.hinges, settings.outputs, constants.HINGE_VARIANCE, drawn, random)
 
-    def _accompanied(self, side: FloatArray, targets: FloatArray, threads: Threads | None) -> FloatArray:
-        """Return the side information of rows that new companions learn, if there are to be any."""
-        self.companions = self._new_companions(side)
-        if self.companions is None:
-            return side
-        return self._join(side, *self.companions.learn(side, targets, threads))
+    def _begin_side(self, scaled: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the side information of rows that a new regression on hinges learns, if there is one."""
+        self.hinges = self._new_hinges(scaled)
+        return self._learn_side(scaled, targets)
 
-    def _join(self, scaled: FloatArray, predictions: FloatArray, precisions: FloatArray) -> FloatArray:
-        """Return the side information of rows: standardised features, and what regressors predict.
+    def _learn_side(self, scaled: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the side information of rows to learn; a regression on hinges learns them."""
+        return scaled if self.hinges is None else self._join(scaled, *self.hinges.learn(scaled, targets))
 
-        scaled: [n, d]; predictions: [n, R, D], standardised; precisions: [n, R], or [R] for all rows.
+    def _join(self, scaled: FloatArray, means: FloatArray, precisions: FloatArray) -> FloatArray:
+        """Return standardised rows [n, d], and the logits [n, D] of what a regression on hinges predicts.
+
+        means: [n, D], precisions: [n], of Gaussians around targets 0 and 1.
         """
-        if self.settings.family == "bernoulli":
-            return np.hstack([scaled, self._logits(predictions, precisions)])
-        if precisions.ndim == 1:
-            precisions = np.tile(precisions, (predictions.shape[0], 1))
-        side: FloatArray = join(scaled, predictions, precisions, constants.INPUT_LIMIT)
-        return side
-
-    def _logits(self, predictions: FloatArray, precisions: FloatArray) -> FloatArray:
-        """Return the logits [n, R D] of targets 0 and 1 that Gaussians of these moments around them have."""
-        logits = (predictions - 0.5) * precisions[:, :, None]
-        return np.clip(logits.reshape(len(logits), -1), -constants.INPUT_LIMIT, constants.INPUT_LIMIT)
-
-    def _standard(self, predictions: FloatArray, shifts: FloatArray, scales: FloatArray) -> FloatArray:
-        """Return predictions [n, R, D] of targets in standardised units, which may change with the row."""
-        units = (-1, 1, self.settings.outputs)
-        standard: FloatArray = (predictions - shifts.reshape(units)) / scales.reshape(units)
-        return standard
+        logits = (means - 0.5) * precisions[:, None]
+        return np.hstack([scaled, np.clip(logits, -constants.INPUT_LIMIT, constants.INPUT_LIMIT)])
 
     def _goals(self, targets: FloatArray) -> NDArray[Any]:
         return targets.astype(self.settings.dtype)
@@ -183,21 +120,14 @@ class Learner:
         course: Course,
         threads: Threads,
         progress: Callable[[int], object],
-        advice: Advice | None = None,
     ) -> None:
         """Learn a whole table, several times over. Only for a learner that has seen nothing yet."""
         self.inputs.fit(X)
         self.targets.fit(Y)
-        goals = self._goals(self.targets.transform(Y))
+        targets = self.targets.transform(Y)
+        goals = self._goals(targets)
         folds = self.settings.assign_folds(X.shape[0]) if self.settings.folds else None
-        side = self.inputs.transform(X)
-        if advice is not None:
-            self.advise = advice.predict
-            predictions = self._standard(advice.predictions, *self.targets.shift_and_scale())
-            self.trust = self._earned_trust(predictions, goals)
-            side = self._join(side, predictions, self.trust)
-        if self.settings.hinges:
-            side = self._accompanied(side, self.targets.transform(Y), threads)
+        side = self._begin_side(self.inputs.transform(X), targets)
         if self.settings.needs_data:
             self.ensemble = self._draw(side, goals, folds)
         self.ensemble.learn_epochs(
@@ -207,7 +137,7 @@ class Learner:
         if course.anneal:
             self._slow_down(1.0 / course.epochs)
         if folds is not None and self._calibrate(side, goals, folds, threads):
-            self._narrow(X, advice, threads)
+            self._narrow(X, threads)
 
     def rows_to_learn(self, rows: int, course: Course) -> int:
         """Return how many rows of a table each network learns, over all epochs."""
@@ -240,14 +170,6 @@ class Learner:
         self.pace = pace
         self.ensemble.rules = self.ensemble.rules._replace(step=self.ensemble.rules.step.times(pace))
 
-    def _earned_trust(self, predictions: FloatArray, goals: NDArray[Any]) -> FloatArray:
-        """Return the precision [R] that each regressor's errors on unseen rows [n, R, D] have."""
-        variances = ((predictions - goals[:, None]) ** 2).mean(axis=(0, 2))
-        precisions: FloatArray = 1.0 / np.clip(
-            variances, self.settings.min_variance, self.settings.max_variance
-        )
-        return precisions
-
     def _calibrate(
         self, side: FloatArray, goals: NDArray[Any], folds: NDArray[np.int64], threads: Threads
     ) -> bool:
@@ -277,44 +199,39 @@ class Learner:
         ensemble.calibrated = True
         return True
 
-    def _narrow(self, X: FloatArray, advice: Advice | None, threads: Threads) -> None:
+    def _narrow(self, X: FloatArray, threads: Threads) -> None:
         """Take back from the spreads what networks err less together than alone.
 
-        Spreads were chosen for the networks, and regressors, that left out a row. A new row gets the mean of
-        all, and `calibration.left_of_variance` says with which variance.
+        Spreads were chosen for the networks that left out a row. A new row gets the mean of all, and
+        `calibration.left_of_variance` says with which variance.
         """
-        step = -(-X.shape[0] // constants.GATE_ROWS)
-        settings, rows = self.settings, X[::step]
-        scaled, units = self.inputs.transform(rows), self.targets.shift_and_scale()
-        alone = np.empty((2, settings.n_estimators, rows.shape[0], settings.outputs))
-        advised = None
-        if advice is not None:
-            advised = [self._standard(some, *units) for some in advice.predict_apart(rows)]
-        for fold in range(settings.folds):
-            side = scaled if advised is None else self._join(scaled, advised[fold], self.trust)
-            members = settings.members(fold)
-            alone[:, members] = self.ensemble.moments_apart(side, members, threads)
-        together, _ = self.ensemble.moments_apart(self.side(rows), range(settings.n_estimators), threads)
-        self.ensemble.spreads *= left_of_variance(alone[0], alone[1], together, self.ensemble.shares)
+        step, networks = -(-X.shape[0] // constants.GATE_ROWS), range(self.settings.n_estimators)
+        means, variances = self.ensemble.moments_apart(self.side(X[::step]), networks, threads)
+        self.ensemble.spreads *= left_of_variance(means, variances, self.ensemble.shares)
 
     def partial_fit(
         self,
         X: FloatArray,
         Y: FloatArray,
+        weights: FloatArray,  # noqa: ARG002
         threads: Threads,
         record: bool,
         progress: Callable[[int], object],
     ) -> list[Predictions]:
-        """Learn rows once, in their order; return what was predicted before, if asked to `record`."""
+        """Learn rows once, in their order; return what was predicted before, if asked to `record`.
+
+        Gradient steps count every row once: weights, which exact learning takes, are ignored.
+        """
         self.ensemble.require(X.shape[0])
         recorded = []
         start = 0
         while start < X.shape[0]:
             length = min(self.ensemble.block_rows, X.shape[0] - start)
-            length = min(length, self._next_draw() - self.rows)
+            if self.warming:
+                length = min(length, self._next_draw() - self.rows)
             block = slice(start, start + length)
-            side, (targets, shifts, scales) = self._standardize(X[block], Y[block])
-            side = self._advised(side, X[block], targets, shifts, scales, threads)
+            targets, shifts, scales = self.targets.learn_recorded(Y[block])
+            side = self._learn_side(self.inputs.learn(X[block]), targets)
             components = self.ensemble.learn(side, self._goals(targets), threads, record)
             if components is not None:
                 recorded.append(Predictions(components, shifts, scales))
@@ -323,84 +240,44 @@ class Learner:
             progress(length)
         return recorded
 
-    def learn_one(self, x: FloatArray, y: FloatArray) -> None:
-        """Learn a single row. x: [1, d]; y: [1, D]."""
-        side, (targets, shifts, scales) = self._standardize(x, y)
-        side = self._advised(side, x, targets, shifts, scales, None)
-        self.ensemble.learn_row(side, self._goals(targets))
+    def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:  # noqa: ARG002
+        """Learn a single row. x: [1, d]; y: [1, D]; the weight is ignored, as in `partial_fit`."""
+        targets = self.targets.learn(y)
+        self.ensemble.learn_row(self._learn_side(self.inputs.learn(x), targets), self._goals(targets))
         self._seen(x, y, None)
 
-    def _standardize(
-        self, X: FloatArray, Y: FloatArray
-    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray]]:
-        """Return rows in the units in force; their targets, with each one's shift and scale."""
-        if self.watch is None:
-            return self.inputs.learn(X), self.targets.learn_recorded(Y)
-        self.watch.see(self.rows, X, Y)
-        return self.inputs.transform(X), self.targets.transform_recorded(Y)
-
-    def _advised(
-        self,
-        scaled: FloatArray,
-        X: FloatArray,
-        targets: FloatArray,
-        shifts: FloatArray,
-        scales: FloatArray,
-        threads: Threads | None,
-    ) -> FloatArray:
-        """Return the side information of rows to learn; what learns with the stream learns them."""
-        if self.companions is not None:
-            return self._join(scaled, *self.companions.learn(scaled, targets, threads))
-        if self.advise is not None:
-            return self._join(scaled, self._standard(self.advise(X), shifts, scales), self.trust)
-        return scaled
-
     def _next_draw(self) -> int:
-        """Return the number of rows at which the networks may be drawn afresh next."""
-        if self.warming:
-            return 1 << self.rows.bit_length()
-        return (self.rows // constants.WARMUP_ROWS + 1) * constants.WARMUP_ROWS
+        """Return the number of rows at which the networks of a young stream are drawn afresh next."""
+        return 1 << self.rows.bit_length()
 
     def _seen(self, X: FloatArray, Y: FloatArray, threads: Threads | None) -> None:
-        """Count rows; draw the networks afresh when it is time, and their units are not the rows' own."""
+        """Count rows; draw the networks of a young stream afresh when it is time."""
         due = self._next_draw()
         self.rows += X.shape[0]
-        if self.warming:
-            self.first_rows.append((X.copy(), Y.copy()))
+        if not self.warming:
+            return
+        self.first_rows.append((X.copy(), Y.copy()))
         if self.rows < due:
             return
-        if self.warming:
-            rows, targets = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
-            self._begin_again(rows, targets, threads)
-            self.first_rows = [(rows, targets)]
-            if self.rows >= constants.WARMUP_ROWS:
-                self.first_rows, self.warming = [], False
-                if self.settings.online:
-                    self.watch = Watch(self.inputs, self.targets, rows, targets)
-        elif self.watch is not None and self.watch.moved(self.inputs, self.targets):
-            self.inputs, self.targets = self.watch.inputs.copy(), self.watch.targets.copy()
-            self._begin_again(*self.watch.sample.rows(), threads)
+        rows, targets = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
+        self._begin_again(rows, targets, threads or Threads(1))
+        self.warming = self.rows < constants.WARMUP_ROWS
+        self.first_rows = [(rows, targets)] if self.warming else []
 
-    def _begin_again(self, rows: FloatArray, targets: FloatArray, threads: Threads | None) -> None:
+    def _begin_again(self, rows: FloatArray, targets: FloatArray, threads: Threads) -> None:
         """Draw networks from some rows, in the units that are now in force, and learn these."""
-        side, scaled = self.inputs.transform(rows), self.targets.transform(targets)
-        side = self._accompanied(side, scaled, threads)
-        goals = self._goals(scaled)
+        scaled = self.targets.transform(targets)
+        side, goals = self._begin_side(self.inputs.transform(rows), scaled), self._goals(scaled)
         self.ensemble = self._draw(side, goals, None)
         for start, stop in blocks(len(side), self.ensemble.block_rows):
-            self.ensemble.learn(side[start:stop], goals[start:stop], threads or Threads(1))
+            self.ensemble.learn(side[start:stop], goals[start:stop], threads)
 
     # Predicting ----------------------------------------------------------------------------------------
 
     def side(self, X: FloatArray) -> FloatArray:
         """Return the side information of new rows."""
-        side = self.inputs.transform(X)
-        if self.companions is not None:
-            return self._join(side, *self.companions.predict(side))
-        if self.advise is not None:
-            advice = self._standard(self.advise(X), *self.targets.shift_and_scale())
-            return self._join(side, advice, self.trust)
-        return side
+        scaled = self.inputs.transform(X)
+        return scaled if self.hinges is None else self._join(scaled, *self.hinges.predict(scaled))
 
     def moments(self, X: FloatArray, threads: Threads) -> tuple[FloatArray, FloatArray]:
         """Return the predictive mean and standard deviation, [n, D] each."""
@@ -443,11 +320,8 @@ class Learner:
         }
         arrays = self.ensemble.state()
         arrays["scaler.inputs"], arrays["scaler.targets"] = self.inputs.state, self.targets.state
-        arrays["trust"] = self.trust
-        if self.companions is not None:
-            arrays |= self.companions.state()
-        if self.watch is not None:
-            arrays |= self.watch.state()
+        if self.hinges is not None:
+            arrays |= self.hinges.state()
         if self.first_rows:
             arrays["first.X"] = np.concatenate([x for x, _ in self.first_rows])
             arrays["first.Y"] = np.concatenate([y for _, y in self.first_rows])
@@ -459,24 +333,19 @@ class Learner:
         values: dict[str, Any],
         arrays: dict[str, NDArray[Any]],
         find_splits: FindSplits | None,
-        advise: Callable[[FloatArray], FloatArray] | None,
     ) -> "Learner":
-        """Return the learner that `state` described, with the functions that it did not hold."""
+        """Return the learner that `state` described, with the function that it did not hold."""
         learner = cls.__new__(cls)
         learner._prepare(settings_from(values["settings"]), find_splits)
-        learner.advise = advise
         gates = Gates(arrays["gates.codes"], arrays["gates.offsets"], arrays["gates.normals"])
         learner.ensemble = build(learner.settings, gates)
         learner.ensemble.restore(arrays, values["time"])
         learner.ensemble.calibrated = values["calibrated"]
         learner._slow_down(values["pace"])
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
-        learner.trust[:] = arrays["trust"]
-        if learner.companions is not None:
-            learner.companions.restore(arrays)
+        if learner.hinges is not None:
+            learner.hinges.restore(arrays)
         learner.rows, learner.warming = values["rows"], values["warming"]
-        if "watch.X" in arrays:
-            learner.watch = Watch.from_state(learner.inputs, learner.targets, arrays)
         if "first.X" in arrays:
             learner.first_rows = [(arrays["first.X"], arrays["first.Y"])]
         return learner

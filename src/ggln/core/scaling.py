@@ -93,12 +93,6 @@ class Scaler:
         mean += (rows - mean).mean(axis=0)
         self.state[0], self.state[1], self.state[2] = rows.shape[0], mean, ((rows - mean) ** 2).sum(axis=0)
 
-    def copy(self) -> "Scaler":
-        """Return another scaler that knows as much."""
-        other = Scaler(self.state.shape[1], self.limit, self.active)
-        other.state[:] = self.state
-        return other
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle, also from memory that cannot be written to."""
         vars(self).update(state, state=memory.writeable(state["state"]))
@@ -127,12 +121,6 @@ class Scaler:
         """As `learn`; return also each row's shift and scale."""
         scaled, shifts, scales = np.empty(rows.shape), np.empty(rows.shape), np.empty(rows.shape)
         standardize_rows(self.state, rows, self.limit, self.active, True, scaled, shifts, scales)
-        return scaled, shifts, scales
-
-    def transform_recorded(self, rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """As `transform`; return also each row's shift and scale."""
-        scaled, shifts, scales = np.empty(rows.shape), np.empty(rows.shape), np.empty(rows.shape)
-        standardize_rows(self.state, rows, self.limit, self.active, False, scaled, shifts, scales)
         return scaled, shifts, scales
 
     def restore_moments(self, mean: FloatArray, second: FloatArray, networks: int, least: float) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ggln.core.jit import exact_kernel, fast_kernel, fused_multiply_add, inner_exact
+from ggln.core.jit import exact_kernel, fast_kernel, fused_multiply_add
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -82,28 +82,12 @@ def switch(weights: Any, time: Any, density: Any) -> Any:
     return evidence
 
 
-@inner_exact
-def soften(shares: Any, pace: Any, density: Any) -> None:
-    """Mix the members' densities [M] # OUT with that of their mixture: see `switch_members`.
-
-    Compiled exactly: summed beside the reading of a block's evidence, the loop would be vectorised or not
-    according to the block's length, and round accordingly.
-    """
-    mixed = 0.0
-    for e in range(shares.size):
-        mixed += shares[e] * density[e]
-    for e in range(shares.size):
-        density[e] = pace * density[e] + (1.0 - pace) * mixed
-
-
 @fast_kernel
-def switch_members(shares: Any, time: Any, pace: Any, evidence: Any, history: Any) -> None:
-    """Move the members' shares in the mixture # OUT over a block of rows, as neurons' weights are moved.
+def switch_networks(shares: Any, time: Any, evidence: Any, history: Any) -> None:
+    """Move the networks' shares in the mixture # OUT over a block of rows, as neurons' weights are moved.
 
-    shares: [M]; evidence: [M, T], every member's log-density at the target, up to a common term; history:
-    [T, M] # OUT, the shares from before each row, or empty where it is not wanted. With pace 1 this is
-    Appendix D, which ends up with the best member; below 1, densities are mixed with the mixture's own,
-    pace rho + (1 - pace) sum(w rho), and the shares go to the best mixture (Soft-Bayes, Orseau et al. 2017).
+    shares: [E]; evidence: [E, T], every network's log-density at the target, up to a common term; history:
+    [T, E] # OUT, the shares from before each row, or empty where it is not wanted.
     """
     density = np.empty(shares.size)
     for t in range(evidence.shape[1]):
@@ -115,5 +99,4 @@ def switch_members(shares: Any, time: Any, pace: Any, evidence: Any, history: An
             most = max(most, evidence[e, t])
         for e in range(shares.size):
             density[e] = exp_negative(max(evidence[e, t] - most, FAINTEST))
-        soften(shares, pace, density)
         switch(shares, time + t, density)

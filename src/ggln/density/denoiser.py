@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.build import Settings, build, draw_gates
+from ggln.core.build import Settings, build, draw_gates, settings_from
 from ggln.core.gating import Gates
 from ggln.core.threads import Threads
 from ggln.density.scaling import Range, find_range
@@ -189,12 +189,8 @@ class Denoisers:
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "Denoisers":
         """Return what `state` described."""
-        settings = dict(values["settings"])
-        for name in ("layer_sizes", "weight_range", "context_dims"):
-            settings[name] = tuple(settings[name])
-        settings["dtype"] = np.dtype(settings["dtype"]).type
         names = ("levels", "unit", "widened", "range_rows")
-        self = cls(Settings(**settings), *(values[name] for name in names))
+        self = cls(settings_from(values["settings"]), *(values[name] for name in names))
         self.rows, self.warming = values["rows"], values["warming"]
         self.range = Range(arrays["range.middle"], arrays["range.half"], values["spread"])
         self.first_rows = arrays["first_rows"]

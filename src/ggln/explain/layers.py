@@ -62,7 +62,7 @@ def blocks(ensemble: Ensemble, rows: int) -> Iterator[slice]:
 
 def forward(ensemble: Ensemble, network: int, side: FloatArray) -> list[Neurons]:
     """Run rows through a network's layers, keeping what the way back needs. side: [T, d]."""
-    kind, _, limits, _ = ensemble.rules_of(network)
+    kind, _, limits, _ = ensemble.rules
     full, outputs = isinstance(kind, Full), int(kind.outputs)
     means, variances = ensemble.base_rows(network, side)
     bias_means, bias_precisions = biases(kind)

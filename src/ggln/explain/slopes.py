@@ -2,7 +2,7 @@
 
 The derivative goes back from the output to the precisions and weighted means of the base inputs, and from
 there to the features: straight for a feature's own Gaussian, through mean and precision for Bayesian linear
-regression, through the layers of a perceptron. Trees are constant between their splits.
+regression.
 """
 
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class Adjoint(NamedTuple):
 
 
 class Jacobian(NamedTuple):
-    """Derivatives of the base inputs, or of what regressors predict."""
+    """Derivatives of the base inputs."""
 
     means: FloatArray  # [T, inputs, D]
     precisions: FloatArray  # [T, inputs]
@@ -38,54 +38,19 @@ class Jacobian(NamedTuple):
 
 def slopes(learner: Learner, rows: FloatArray) -> FloatArray:
     """Return the derivatives [n, features, D] of the predicted means, in the user's units."""
-    ensemble, settings = learner.ensemble, learner.settings
+    ensemble = learner.ensemble
     side = learner.side(rows)
-    features, outputs = settings.features, settings.outputs
-    by_column = np.zeros((*side.shape, outputs))
+    by_column = np.zeros((*side.shape, learner.settings.outputs))
     for block in blocks(ensemble, rows.shape[0]):
         for network in range(ensemble.networks):
             layers = forward(ensemble, network, side[block])
             adjoint = _backward(layers, ensemble.belief(network), ensemble.rules.limits)
-            by_column[block] += _by_column(ensemble, network, side[block], adjoint, features)
+            by_column[block] += _by_column(ensemble, network, side[block], adjoint)
     by_column /= ensemble.networks
-    by_column += _by_advice(ensemble, side, outputs)
     scale = learner.targets.shift_and_scale()[1]
     widths = learner.inputs.shift_and_scale()[1]
-    found: FloatArray = by_column[:, :features]
-    if settings.regressors:
-        jacobian = _regressors(learner, rows, side[:, :features])
-        advice = side[:, features : settings.columns].reshape(len(side), settings.regressors, outputs)
-        inside = np.abs(advice) < constants.INPUT_LIMIT
-        own = by_column[:, features : settings.columns].reshape(*advice.shape, outputs)
-        # own: by regressor r's prediction of output d, of output o; jacobian: of r's output d by feature f
-        found += np.einsum("nrdo,nrd,nrdf->nfo", own, inside, jacobian.means)
-        found += np.einsum("nro,nrf->nfo", by_column[:, settings.columns :], jacobian.precisions)
-    found[np.abs(side[:, :features]) >= learner.inputs.limit] = 0.0
-    return found / widths[:, None] * scale
-
-
-def _by_advice(ensemble: Ensemble, side: FloatArray, outputs: int) -> FloatArray:
-    """Return the derivatives [n, columns, O] of what the advisers add to the mean, by their predictions."""
-    found = np.zeros((*side.shape, outputs))
-    advisers = ensemble.advisers
-    for a, share in enumerate(ensemble.shares[ensemble.networks :]):
-        for d in range(outputs):
-            column = advisers.features + a * outputs + d
-            found[:, column, d] = share * (np.abs(side[:, column]) < advisers.limit)
-    return found
-
-
-def _regressors(learner: Learner, rows: FloatArray, scaled: FloatArray) -> Jacobian:
-    """Return the derivatives of what regressors predict by the features, all of them standardised.
-
-    means: [n, R, D, features]; precisions: [n, R, features].
-    """
-    advisers: Any = learner.companions or learner.advise
-    if learner.companions is not None:
-        return Jacobian(*advisers.slopes(scaled))
-    scale, widths = learner.targets.shift_and_scale()[1], learner.inputs.shift_and_scale()[1]
-    means = advisers.slopes(rows) * widths / scale[:, None]
-    return Jacobian(means, np.zeros((len(rows), learner.settings.regressors, rows.shape[1])))
+    by_column[np.abs(side) >= learner.inputs.limit] = 0.0
+    return by_column / widths[:, None] * scale
 
 
 def _backward(layers: list[Neurons], belief: FloatArray, limits: Limits) -> Adjoint:
@@ -162,10 +127,9 @@ def _differences(at: FloatArray, values: FloatArray, derivatives: NDArray[Any]) 
     return np.where(close, mean, rise / np.where(close, 1.0, gap))
 
 
-def _by_column(
-    ensemble: Ensemble, network: int, side: FloatArray, adjoint: Adjoint, features: int
-) -> FloatArray:
-    """Return the derivatives [T, columns, O] by the side information."""
+def _by_column(ensemble: Ensemble, network: int, side: FloatArray, adjoint: Adjoint) -> FloatArray:
+    """Return the derivatives [T, features, O] by the side information."""
+    features = side.shape[1]
     rows, outputs = adjoint.weighted_means.shape[:2]
     found = np.zeros((rows, side.shape[1], outputs))
     if ensemble.base_inputs == 0:
@@ -185,18 +149,12 @@ def _by_column(
         )
         return np.swapaxes(along * (np.abs(side) < ensemble.base.limit)[:, None], 1, 2)
     own = means[:, :features], precisions[:, :features]
-    jacobian = _jacobian(ensemble.base, network, side[:, :features], *own)
+    jacobian = _jacobian(ensemble.base, network, side, *own)
     total = (by_mean[:, :, :features] * jacobian.means[:, None]).sum(axis=3)
     total += by_precision[:, :, :features] * jacobian.precisions[:, None]
-    found[:, :features] = np.swapaxes(total, 1, 2)
+    found[:] = np.swapaxes(total, 1, 2)
     if isinstance(ensemble.base, JointBase):
         return found + _by_joint(ensemble.base, network, side, precisions, by_mean, by_precision)
-    if ensemble.base_inputs > features:  # a regressor has a column for each output, and one for its precision
-        inside = np.abs(means[:, features:]) < ensemble.base.limit
-        last = side.shape[1] - (ensemble.base_inputs - features)
-        regressors = by_mean[:, :, features:] * inside[:, None]  # [T, O, R, D]
-        found[:, features:last] = np.moveaxis(regressors, 1, -1).reshape(rows, -1, outputs)
-        found[:, last:] = np.swapaxes(by_precision[:, :, features:], 1, 2)
     return found
 
 
@@ -231,4 +189,4 @@ def _jacobian(
     noise, squares = base.noise[network], base.features[network, 1]
     slope_precision = constants.BLR_PRIOR_PRECISION + noise * squares
     slope = noise[:, None] * base.products[network] / slope_precision[:, None]
-    return Jacobian(inside * slope, -(precisions**2) / base.vote * 2.0 * side / slope_precision)
+    return Jacobian(inside * slope, -(precisions**2) * 2.0 * side / slope_precision)
