@@ -1,15 +1,15 @@
-"""Kinds of neurons as the learner sees them: arrays of natural parameters, and the Gaussians that they are."""
+"""Which kind of neuron there is for so many outputs."""
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ggln.core.newton.neurons.diagonal import Diagonal
+from ggln.core.newton.neurons.full import Full
+from ggln.core.newton.neurons.isotropic import Isotropic
 from ggln.core.newton.neurons.univariate import Univariate
 
-FloatArray = NDArray[np.float64]
+JOINT = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 
 
 def kind_of(outputs: int, covariance: str) -> Any:
-    """Return the kind of neuron for so many outputs."""
-    return Univariate(outputs)
+    """Return the kind of neuron for so many outputs; of a single one, all covariances are the same."""
+    return Univariate(outputs) if outputs == 1 else JOINT[covariance](outputs)

@@ -3,10 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggln.core.newton.neurons.protocol import (
-    LEAST_PRECISION,
     KEPT,
+    LEAST_PRECISION,
     Bound,
     Damp,
     Derive,
@@ -19,6 +20,8 @@ from ggln.core.newton.neurons.protocol import (
     expand_planes,
 )
 
+FloatArray = NDArray[np.float64]
+
 
 class Diagonal(NamedTuple):
     """Outputs with a variance each: planes L for each output, then q for each."""
@@ -29,6 +32,30 @@ class Diagonal(NamedTuple):
     def planes(self) -> int:
         """Natural parameters of an input."""
         return 2 * int(self.outputs)
+
+    def natural(self, means: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return planes [n, 2 D] of Gaussians of means [n, D] and variances [n, D] or [D]."""
+        precisions = np.broadcast_to(1.0 / variances, means.shape)
+        return np.concatenate([precisions, precisions * means], axis=1)
+
+    def gaussians(self, planes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means and variances [.., D] of planes [.., 2 D]."""
+        outputs = planes.shape[-1] // 2
+        return planes[..., outputs:] / planes[..., :outputs], 1.0 / planes[..., :outputs]
+
+    def variances(self, covariances: FloatArray) -> FloatArray:
+        """Return the variances of each output."""
+        return covariances
+
+    def rescale(self, covariances: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return variances in units of which one is `scale` [D] of the others."""
+        return covariances * scale**2
+
+    def score(self, planes: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (y - mu)' P (y - mu) and log |P| [n, k] of planes [n, k, 2 D] at targets [n, D]."""
+        means, variances = self.gaussians(planes)
+        quadratic = np.sum((goals[:, None] - means) ** 2 / variances, axis=2)
+        return quadratic, -np.sum(np.log(variances), axis=2)
 
 
 @Loss.register(Diagonal)

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggln.core.jit import inner_fast
 from ggln.core.newton.neurons.protocol import (
@@ -20,6 +21,8 @@ from ggln.core.newton.neurons.protocol import (
     expand_planes,
 )
 
+FloatArray = NDArray[np.float64]
+
 
 class Full(NamedTuple):
     """Outputs with a covariance matrix (Eq. 4): planes of the lower triangle of P, row by row, then h."""
@@ -30,6 +33,43 @@ class Full(NamedTuple):
     def planes(self) -> int:
         """Natural parameters of an input."""
         return int(self.outputs) * (int(self.outputs) + 3) // 2
+
+    def natural(self, means: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return planes [n, Q] of Gaussians of means [n, D] and variances [n, D] or [D], uncorrelated."""
+        precisions = np.broadcast_to(1.0 / variances, means.shape)
+        triangle = np.zeros((len(means), self.planes - means.shape[1]))
+        triangle[:, np.cumsum(np.arange(1, means.shape[1] + 1)) - 1] = precisions
+        return np.concatenate([triangle, precisions * means], axis=1)
+
+    def precisions(self, planes: FloatArray) -> FloatArray:
+        """Return the matrices P [.., D, D] of planes [.., Q]."""
+        outputs = int(self.outputs)
+        found = np.empty((*planes.shape[:-1], outputs, outputs))
+        i, k = np.tril_indices(outputs)
+        found[..., i, k] = planes[..., : i.size]
+        found[..., k, i] = planes[..., : i.size]
+        return found
+
+    def gaussians(self, planes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means [.., D] and covariances [.., D, D] of planes [.., Q]."""
+        covariances: FloatArray = np.linalg.inv(self.precisions(planes))
+        return np.einsum("...de,...e->...d", covariances, planes[..., -int(self.outputs) :]), covariances
+
+    def variances(self, covariances: FloatArray) -> FloatArray:
+        """Return the variances of each output."""
+        return np.einsum("...dd->...d", covariances)
+
+    def rescale(self, covariances: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return covariances in units of which one is `scale` [D] of the others."""
+        return covariances * scale[:, None] * scale
+
+    def score(self, planes: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (y - mu)' P (y - mu) and log |P| [n, k] of planes [n, k, Q] at targets [n, D]."""
+        precisions = self.precisions(planes)
+        means = np.linalg.solve(precisions, planes[..., -int(self.outputs) :, None])[..., 0]
+        errors = goals[:, None] - means
+        quadratic = np.einsum("nkd,nkde,nke->nk", errors, precisions, errors)
+        return quadratic, np.linalg.slogdet(precisions)[1]
 
 
 @inner_fast

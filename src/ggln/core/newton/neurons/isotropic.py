@@ -3,10 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggln.core.newton.neurons.protocol import (
-    LEAST_PRECISION,
     KEPT,
+    LEAST_PRECISION,
     Bound,
     Damp,
     Derive,
@@ -19,6 +20,8 @@ from ggln.core.newton.neurons.protocol import (
     expand_planes,
 )
 
+FloatArray = NDArray[np.float64]
+
 
 class Isotropic(NamedTuple):
     """Outputs of one variance (Eq. 5): planes L, then q for each output."""
@@ -29,6 +32,30 @@ class Isotropic(NamedTuple):
     def planes(self) -> int:
         """Natural parameters of an input."""
         return 1 + int(self.outputs)
+
+    def natural(self, means: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return planes [n, 1 + D] of means [n, D] and variances [n, D] or [D], which are averaged."""
+        precisions = np.broadcast_to(1.0 / np.mean(variances, axis=-1, keepdims=True), (len(means), 1))
+        return np.concatenate([precisions, precisions * means], axis=1)
+
+    def gaussians(self, planes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means and variances [.., D] of planes [.., 1 + D]."""
+        means = planes[..., 1:] / planes[..., :1]
+        return means, np.broadcast_to(1.0 / planes[..., :1], means.shape)
+
+    def variances(self, covariances: FloatArray) -> FloatArray:
+        """Return the variances of each output."""
+        return covariances
+
+    def rescale(self, covariances: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return variances in units of which one is `scale` [D] of the others."""
+        return covariances * scale**2
+
+    def score(self, planes: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (y - mu)' P (y - mu) and log |P| [n, k] of planes [n, k, 1 + D] at targets [n, D]."""
+        L = planes[..., 0]
+        errors = goals[:, None] - planes[..., 1:] / L[..., None]
+        return L * np.sum(errors**2, axis=2), goals.shape[1] * np.log(L)
 
 
 @Loss.register(Isotropic)
