@@ -3,46 +3,51 @@ import json
 import numpy as np
 import pytest
 
-from ggln.experiments import ablation, one_pass, record
+from ggln.estimators import GGLNRegressor
+from ggln.experiments import ablated, ablation, one_pass, record
 from ggln.plots import ablation as picture
 
-SMALL = {"layer_sizes": (4, 4), "context_dim": (1, 2), "epochs": 2, "n_estimators": 2}
+SMALL = {"layer_sizes": (4, 4), "context_dim": (1, 2), "n_estimators": 2}
 
 
 @pytest.fixture
 def few_variants(monkeypatch):
-    """Without base models that are slow to fit."""
-    chosen = {
-        "defaults": {"base_model": "feature"},
-        "features alone, no folds": {"base_model": "feature", "folds": 0},
-        "plain steps": {"base_model": "feature", "step": "ogd"},
-    }
+    chosen = {label: ablation.VARIANTS[label] for label in ("defaults", "no regression", "gates at random")}
     monkeypatch.setattr(ablation, "VARIANTS", chosen)
 
 
-@pytest.mark.parametrize("variants", [ablation.VARIANTS, ablation.STREAM_VARIANTS])
-def test_every_variant_differs_from_the_defaults_in_what_it_names(variants):
-    model = ablation.GGLNRegressor()
-    for label, own in variants.items():
-        changed = {name for name, value in own.items() if getattr(model, name) != value}
+def test_every_variant_differs_from_the_defaults_in_what_it_names():
+    model = GGLNRegressor()
+    for label, own in ablation.VARIANTS.items():
+        changed = {name for name, value in own.items() if getattr(model, name, ()) != value}
         assert changed == own.keys(), label
+        assert len(own) == (label != "defaults"), label
+
+
+@pytest.mark.parametrize("label", ablation.PARTS)
+def test_every_part_can_be_left_out(label, tiny_sets):
+    data = tiny_sets("yacht")
+    setting = SMALL | ablation.VARIANTS[label]
+    model = ablated.build(setting, 0).fit(data.X, data.y)
+    assert model.learner_.settings.without == (ablation.PARTS[label],)
+    usual = ablated.build(SMALL, 0).fit(data.X, data.y)
+    logs, usual_logs = (each.predict_dist(data.X).log_prob(data.y) for each in (model, usual))
+    assert np.isfinite(logs).all()
+    if label != "means may stray":  # on a plane, none does
+        assert not np.array_equal(logs, usual_logs)
+
+
+def test_nothing_left_out_is_the_regressor_itself():
+    assert type(ablated.build(SMALL, 3)) is GGLNRegressor
+    assert ablated.build(SMALL, 3).random_state == 3
 
 
 def test_test_rows_are_never_used(tiny_sets, monkeypatch):
     used = []
-    fit, predict = ablation.GGLNRegressor.fit, ablation.GGLNRegressor.predict_dist
-
-    class Watched(ablation.GGLNRegressor):
-        def fit(self, X, y):
-            used.append(X)
-            return fit(self, X, y)
-
-        def predict_dist(self, X):
-            used.append(X)
-            return predict(self, X)
-
-    monkeypatch.setattr(ablation, "GGLNRegressor", Watched)
-    ablation.evaluate("yacht", 1, SMALL | {"base_model": "feature"}, 0, 40)
+    fit, predict = GGLNRegressor.fit, GGLNRegressor.predict_dist
+    monkeypatch.setattr(GGLNRegressor, "fit", lambda model, X, y: used.append(X) or fit(model, X, y))
+    monkeypatch.setattr(GGLNRegressor, "predict_dist", lambda model, X: used.append(X) or predict(model, X))
+    ablation.evaluate("yacht", 1, SMALL, 0, 40)
     data = tiny_sets("yacht")
     learnt, held_out = ({tuple(row) for row in X} for X in used)
     assert (len(learnt), len(held_out)) == (32, 8)
@@ -67,39 +72,22 @@ def test_results_can_be_drawn(tiny_sets, few_variants, tmp_path):
     record.write(tmp_path / "ablation.json", results)
     again = json.loads((tmp_path / "ablation.json").read_text())
     assert again["sets"]["wine"]["defaults"]["rmse_ratio"] == 1.0
-    assert again["sets"]["wine"]["plain steps"]["splits"] == 2
-    assert np.isfinite(again["overall"]["plain steps"]["nll_difference"])
+    assert again["sets"]["wine"]["no regression"]["splits"] == 2
+    assert np.isfinite(again["overall"]["no regression"]["nll_difference"])
     columns, rows = ablation.table(again)
     assert list(rows) == [label for label in again["settings"] if label != "defaults"]
     assert all(row.keys() == columns.keys() for row in rows.values())
-    ratio = again["overall"]["plain steps"]["rmse_ratio"]
-    assert rows["plain steps"]["RMSE, %"] == f"{100 * (ratio - 1):+.1f}"
+    ratio = again["overall"]["no regression"]["rmse_ratio"]
+    assert rows["no regression"]["RMSE, %"] == f"{100 * (ratio - 1):+.1f}"
     figure = picture.draw(again)
     assert len(figure.axes) == 2
     figure.savefig(tmp_path / "ablation.png")
 
 
-def test_streams_are_those_of_one_pass(tiny_sets, monkeypatch, tmp_path):
-    chosen = {"defaults": {}, "one linear regression": {"base_model": "linear"}}
-    monkeypatch.setattr(ablation, "STREAM_VARIANTS", chosen)
+def test_streams_are_those_of_one_pass(tiny_sets, few_variants, tmp_path):
     results = ablation.run(["yacht"], 2, 45, tmp_path, stream=True, **SMALL)
     assert results["experiment"] == "ablation-stream"
-    setting = ablation.uci.default_setting() | SMALL | {"base_model": "linear"}
+    setting = ablation.uci.default_setting() | SMALL | {"base_model": "feature"}
     alone = [one_pass.follow("yacht", one_pass.OURS, setting, order, 45)["rmse"] for order in range(2)]
-    assert results["sets"]["yacht"]["one linear regression"]["rmse"] == pytest.approx(np.mean(alone))
+    assert results["sets"]["yacht"]["no regression"]["rmse"] == pytest.approx(np.mean(alone))
     picture.draw(results).savefig(tmp_path / "ablation-stream.png")
-
-
-def test_without_the_gaussian_process_the_other_regressors_stay(tiny_sets, monkeypatch):
-    models = []
-
-    class Watched(ablation.GGLNRegressor):
-        def fit(self, X, y):
-            models.append(self.base_model)
-            return super().fit(X, y)
-
-    monkeypatch.setattr(ablation, "GGLNRegressor", Watched)
-    ablation.evaluate("yacht", 1, SMALL | {"base_model": ablation.NO_PROCESS}, 3, None)
-    kinds = [type(regressor).__name__ for regressor in models[0]]
-    assert kinds == ["GradientBoostingRegressor", "ExtraTreesRegressor", "MLPRegressor", "BayesianRidge"]
-    assert all(regressor.random_state == 3 for regressor in models[0][:3])

@@ -2,6 +2,9 @@
 
 For `fit`, test rows are never used: of the training rows of each split, four fifths are learnt and the others
 predicted. For a stream, every row is predicted before it is learnt.
+
+Some ingredients are arguments of the regressor. The others are parts of exact learning that no argument
+switches off: `ablated.Ablated` leaves them out.
 """
 
 from collections.abc import Sequence
@@ -11,53 +14,48 @@ from typing import Any
 import numpy as np
 
 from ggln import datasets
-from ggln.estimators import GGLNRegressor
 from ggln.experiments import jobs, one_pass, uci
+from ggln.experiments.ablated import WITHOUT, build
 from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
 from ggln.experiments.seeds import standard_error
-from ggln.processes import GaussianProcess
-from ggln.regressors import default_regressors, seed_all
 
-VERSION = "1"
+VERSION = "2"
 HELD_OUT = 0.2  # of the training rows
 DEFAULTS = "defaults"
 SETS = tuple(uci.PAPER)
 
-NO_PROCESS = "auto, without the Gaussian process"
-"""Stands for a list of regressors, which JSON does not know."""
+PARTS = {
+    "rows go up as fitted": "left-out",
+    "contexts pulled to their layer": "parents",
+    "contexts always believed": "shares of contexts",
+    "features in the first layer only": "features above",
+    "weights taken for certain": "widths",
+    "means may stray": "reach",
+    "one factor on the variances": "spreads",
+    "regression below all networks": "features-only networks",
+    "own fold not learnt": "own fold",
+}
+"""What each variant does without. In their order: a row goes up as it is predicted without itself; a context
+is pulled to its parent's weights, not to those of all rows; it is mixed with its parent, as far as each is
+believed; every layer sees the features; uncertain weights widen predictions; means stay in reach of those
+below; six factors on the variances take part in the mixture; half of the networks see features alone;
+networks learn the fold that has judged them."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},
-    "no Gaussian process": {"base_model": NO_PROCESS},
-    "features alone": {"base_model": "feature"},
-    "features alone, no folds": {"base_model": "feature", "folds": 0},
-    "gates on axes": {"gating": "axis"},
-    "gates mixed": {"gating": "mixed"},
-    "all contexts 4": {"context_dim": 4},
-    "5 networks": {"n_estimators": 5},
-    "not annealed": {"anneal": False},
-    "plain steps": {"step": "ogd"},
-    "variance over 0.01": {"min_variance": 1e-2},
+    "no regression": {"base_model": "feature"},
+    "gates at random": {"gating": "mixed"},
+    **{label: {WITHOUT: (part,)} for label, part in PARTS.items()},
+    **{f"{count} networks": {"n_estimators": count} for count in (2, 4, 16)},
+    **{f"all contexts {count}": {"context_dim": count} for count in (2, 4, 6)},
+    "3 layers": {"layer_sizes": (8,) * 3},
+    "12 layers": {"layer_sizes": (8,) * 12},
+    "4 neurons a layer": {"layer_sizes": (4,) * 6},
+    "16 neurons a layer": {"layer_sizes": (16,) * 6},
 }
-"""What replaces the defaults. Regressors as base models need folds, so calibration is switched off together
-with them; "features alone" is what that one compares with."""
-
-STREAM_VARIANTS: dict[str, dict[str, Any]] = {
-    DEFAULTS: {},
-    "features alone": {"base_model": "feature"},
-    "regressions on one feature each": {"base_model": "blr", "base_variance": None},
-    "one linear regression": {"base_model": "linear"},
-    "last neuron instead of mixture": {"aggregation": "last"},
-    "gates on axes": {"gating": "axis"},
-    "gates on the sphere": {"gating": "sphere"},
-    "all contexts 4": {"context_dim": 4},
-    "one network": {"n_estimators": 1},
-    "plain steps": {"step": "ogd"},
-    "variance over 0.01": {"min_variance": 1e-2},
-}
-"""What replaces the defaults of a stream. Only their own base model comes with regressions on steps of
-the features, with their shares in the mixture, and with calm networks."""
+"""What replaces the defaults, of `fit` and of a stream alike. Without a regression all networks are of one
+kind, which has the contexts of those on features alone: 6."""
 
 
 def evaluate(
@@ -69,12 +67,7 @@ def evaluate(
     shuffled = np.random.default_rng(split).permutation(train)[:rows]  # the same rows for all variants
     held_out = max(1, round(HELD_OUT * len(shuffled)))
     rest, slice_ = shuffled[held_out:], shuffled[:held_out]
-    if setting.get("base_model") == NO_PROCESS:
-        regressors = default_regressors(rest.size, data.X.shape[1], 1)
-        others = [regressor for regressor in regressors if type(regressor) is not GaussianProcess]
-        seed_all(others, seed)
-        setting = setting | {"base_model": others}
-    model = GGLNRegressor(**setting, random_state=seed, n_jobs=1).fit(data.X[rest], data.y[rest])
+    model = build(setting, seed).fit(data.X[rest], data.y[rest])
     return scores(model.predict_dist(data.X[slice_]), data.y[slice_], crps=False)
 
 
@@ -94,8 +87,7 @@ def run(
     a stream, in as many orders. `replaced` arguments change the defaults that all variants begin with.
     """
     uci.check_names(sets)
-    variants = STREAM_VARIANTS if stream else VARIANTS
-    settings = {label: uci.default_setting() | replaced | own for label, own in variants.items()}
+    settings = {label: uci.default_setting() | replaced | own for label, own in VARIANTS.items()}
     counts = {name: splits if stream else uci.count_splits(name, splits, data_dir) for name in sets}
     wanted = [
         one_pass.job(name, one_pass.OURS, setting, split, rows, data_dir)
