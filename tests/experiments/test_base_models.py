@@ -8,7 +8,7 @@ from ggln.estimators import GGLNRegressor
 from ggln.experiments import base_models, record
 from ggln.plots import base_models as picture
 
-SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
+SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "step": "ogd", "gating": "sphere"}
 
 
 @pytest.fixture

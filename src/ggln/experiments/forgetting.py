@@ -6,8 +6,9 @@ on held-out rows of every part is measured. Rows and targets are standardised be
 statistics of all parts, so that forgetting is not mixed up with changing units.
 
 Weights are shared by all rows on the same sides of a neuron's half-spaces. By default these are few, and
-drawn from the first rows of a stream, here all of the first parts. "Fine gates" are ten for each neuron,
-drawn without data, so that parts share fewer weights from the beginning.
+picked from the first rows of a stream, which is solved afresh as they grow: here over the first parts. "Fine
+gates" are ten for each neuron, drawn without data, so that parts share fewer weights from the beginning;
+their networks learn every row by a gradient step, and solve nothing afresh.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from ggln.experiments.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 
-VERSION = "4"
+VERSION = "5"
 PARTS = 8
 HELD_OUT = 0.2  # of the rows of each part
 SYNTHETIC = {"regions": 4000, "tasks": 4000}
@@ -36,9 +37,14 @@ CLUSTER_SPREAD = 0.5
 """Of a cluster in each direction; centres have spread 1."""
 
 FINE_GATES: dict[str, Any] = {
+    "step": "capped",
+    "layer_sizes": (16,) * 6,
+    "n_estimators": 15,
     "gating": "mixed",
     "gating_bias": 1.0,  # of the size of standardised rows
     "context_dim": 10,
+    "base_model": "linear",
+    "min_variance": 1e-5,  # single precision
     "standardize": False,
 }
 OURS = {"GGLNRegressor()": {}, "GGLNRegressor, fine gates": FINE_GATES}

@@ -11,6 +11,7 @@ from ggln.experiments.record import Results, machine
 FloatArray = NDArray[np.float64]
 
 SETTINGS: dict[str, Any] = {
+    "step": "capped",
     "layer_sizes": (16,) * 6,
     "context_dim": 8,
     "epochs": 10,
@@ -24,7 +25,8 @@ SETTINGS: dict[str, Any] = {
     "min_variance": 1e-2,
     "aggregation": "switching",
 }
-"""A single network with the paper's gates. In one dimension their offsets are N(0, 1), as in section 4."""
+"""A single network with the paper's gates, that learns by gradient steps. In one dimension the gates' offsets
+are N(0, 1), as in section 4."""
 
 
 def true_mean(x: FloatArray) -> FloatArray:
