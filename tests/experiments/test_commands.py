@@ -7,7 +7,16 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli, presets
-from ggln.experiments import ablation, bandit_rewards, bandit_tasks, base_models, peer_models, sarcos, uci
+from ggln.experiments import (
+    ablation,
+    bandit_rewards,
+    bandit_tasks,
+    base_models,
+    costs,
+    peer_models,
+    sarcos,
+    uci,
+)
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
 
@@ -114,10 +123,26 @@ def test_forgetting(reproduce, tiny_sets):
 
 
 def test_ablation(reproduce, tiny_sets, monkeypatch):
-    monkeypatch.setattr(ablation, "VARIANTS", {"defaults": {}, "plain steps": {"step": "ogd"}})
+    monkeypatch.setattr(ablation, "VARIANTS", {"defaults": {}, "gates at random": {"gating": "mixed"}})
     output, files = reproduce("ablation", "--sets", "yacht", "--splits", "1", "--rows", "30")
     assert files == {".jobs", "ablation.json", "ablation.png"}
-    assert "plain steps" in output
+    assert "gates at random" in output
+
+
+def test_going_on(reproduce, tiny_sets):
+    output, files = reproduce("going-on", "--sets", "yacht, wine", "--splits", "1")
+    assert files == {".jobs", "going-on.json"}
+    assert "halves" in output
+    assert "ratio" in output
+
+
+def test_costs(reproduce, monkeypatch):
+    full = costs.run
+    monkeypatch.setattr(costs, "run", lambda rows: full(rows, 1, 3, **SMALL))
+    output, files = reproduce("costs", "--rows", "40")
+    assert files == {"costs.json"}
+    assert "learn_one" in output
+    assert ">= 10,000 rows/s" in output
 
 
 def test_bandits(reproduce):

@@ -1,13 +1,18 @@
 """More commands of `ggln reproduce`: comparisons that are not in the paper."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ggln.cli.app import App
 from ggln.cli.datasets import DataDir
-from ggln.cli.reproduce import RESULTS, Output, Sets, Store, Workers, chosen, store_folder
+from ggln.cli.options import check_folder
+from ggln.cli.reproduce import RESULTS, Output, Seeds, Sets, Store, Workers, chosen, store_folder
 from ggln.cli.show import keep, new_console, print_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 app = App()
 
@@ -130,3 +135,69 @@ def ablation(
     title = "Errors less the defaults': over all sets, and of the best … worst set"
     print_table(console, title, *experiment.table(results), {"of sets ": "of sets"})
     keep(console, results, output, results["experiment"], picture.draw)
+
+
+@app.command("going-on")
+def going_on(
+    sets: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of data sets, separated by commas; those above 1,000 rows by default.",
+            show_default=False,
+        ),
+    ] = None,
+    splits: Splits = 5,
+    seeds: Seeds = 1,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Half of a table by fit and the other half by partial_fit, against fit on all of it.
+
+    The fits on all rows are those of `ggln reproduce uci`.
+
+    Example: ggln reproduce going-on --sets concrete,wine --splits 2 --n-jobs -1
+    """
+    from ggln.experiments import going_on as experiment
+    from ggln.experiments import uci as uci_experiment
+
+    names = chosen(sets, experiment.SETS, tuple(uci_experiment.PAPER))
+    results = experiment.run(names, splits, seeds, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    print_table(console, "Mean over the splits' test rows", *experiment.table(results), {})
+    _write(console, results, output, "going-on")
+
+
+@app.command()
+def costs(
+    rows: Annotated[
+        int, typer.Option(min=20, help="Rows of the table; one ten times as large is fitted too.")
+    ] = 10_000,
+    output: Output = RESULTS,
+) -> None:
+    """Times, memory and file of the defaults beside their goals, on a table of ten features.
+
+    Needs CatBoost, which the extra `peers` of the package installs, and a machine that does nothing else.
+
+    Example: ggln reproduce costs -o results
+    """
+    from ggln.experiments import costs as experiment
+
+    check_folder(output)
+    console = new_console()
+    with console.status("measuring"):
+        results = experiment.run(rows)
+    title = f"{rows:,} rows of {results['features']} features"
+    print_table(console, title, *experiment.table(results), {})
+    console.print(results["machine"]["cpu"], highlight=False)
+    _write(console, results, output, "costs")
+
+
+def _write(console: "Console", results: dict[str, Any], output: Path, name: str) -> None:
+    """Write results that have no picture, and say where."""
+    from ggln.experiments import record
+
+    path = output / f"{name}.json"
+    record.write(path, results)
+    console.print(f"Results are in {path}", highlight=False, soft_wrap=True)
