@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,95 +11,93 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from ggln import persistence
 from ggln.components import Distribution, mixture
 from ggln.conversion import as_numbers, naming_text
-from ggln.core import constants, recursive
-from ggln.core.build import BASE_MODELS, COVARIANCES, ORDER, Settings
+from ggln.core import constants
+from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
-from ggln.core.learner import Advice, Course, Learner, Predictions
+from ggln.core.learner import Course, Learner
+from ggln.core.newton.constants import FOLDS
+from ggln.core.newton.learner import Settings as ExactSettings
+from ggln.core.newton.learner import make_learner, restore_learner
 from ggln.core.scaling import within
-from ggln.core.threads import Threads
 from ggln.explain import ExplainMixin
 from ggln.forecasts import Forecasts
-from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_arguments, refuse_bad, with_names
-from ggln.regressors import CrossFitted, Incremental, cross_fit, default_regressors, find_splits, seed_all
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_bad, with_names
+from ggln.regressors import cross_fit, find_splits
 
 FloatArray = NDArray[np.float64]
 SCALE = Interval(Real, 1e-9, 1e9, closed="both")
 """Settings with the meaning of a scale: the kernels square them in single precision, which ends at 1e38."""
-FEWEST_ADVISED = 40
-"""Rows below which regressors as base models are not worth their while, and "auto" learns as a stream."""
+VARIANCE = Interval(Real, 1e-15, 1e9, closed="both")
+NEWTON_GATING = "residual", "axis", "mixed"
+NEWTON_BASES = "auto", "feature"
+"""What networks that are solved take."""
+ONE = np.ones(1)
+"""The weight of a single row."""
 
 
 class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
-    """Regression with a predictive distribution, learnt online and without backpropagation.
+    """Regression with a predictive distribution, learnt exactly, online, and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
-    product of the Gaussians below it, and learns its own convex problem. Which weights it uses is decided by
-    half-spaces of the input.
+    product of the Gaussians below it. Which weights it uses is decided by half-spaces of the input. Each set of
+    weights is a small convex problem, which is solved by Newton's method; later rows are learnt one by one, going on
+    from that solution.
 
     Parameters
     ----------
     layer_sizes : sequence of int
         Neurons in each layer.
-    context_dim : int or sequence of int, 0 to 16
+    context_dim : None, int or sequence of int, 0 to 16
         Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
-        networks in turn: rough and fine ones then share the prediction.
-    epochs : int
-        Passes of `fit` over its rows. `partial_fit` always makes one.
+        kinds of networks in turn: to those on features alone, then to those with regressions below. None takes as
+        many as the rows can fill, and needs step="newton".
     n_estimators : int
         Networks with different gates, whose predictions are mixed.
-    gating : {"tree", "sphere", "axis", "mixed", "pairs"}
-        Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
-        one random feature each; half on the sphere and half on features; or from one random row to another.
+    step : {"newton", "capped", "ogd"}
+        How weights are learnt: solved, and then updated by Newton steps; by online gradient descent whose step is
+        bounded by the curvature of the loss; or by the paper's plain gradient descent.
+    gating : {"residual", "sphere", "axis", "mixed", "tree", "pairs"}
+        Half-spaces: picked among random ones by how well they split the residuals of the layer below; uniform on
+        the sphere; one random feature each; half on the sphere and half on features; mostly splits of a small
+        boosted model of trees; or from one random row to another. Networks that learn by "newton" take
+        "residual", or draw at random: "axis", or "mixed", of up to three features.
     gating_bias : float or "data"
-        Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
-    base_model : {"auto", "feature", "axes", "blr", "linear", "none", "coordinate"} or sequence of regressors
-        Layer 0: a Gaussian at each feature's value, the same for all outputs; one for each feature and output
-        along the output's axis; Bayesian linear regression on each feature; the features'
-        Gaussians and one of a Bayesian linear regression on all features together; nothing but the biases;
-        or, for as many outputs as features, feature i along output i. Regressors of scikit-learn are fitted
-        by `fit`, once without each fold, and their predictions join the features' Gaussians; those
-        with `partial_fit` can also learn with a stream, but then the model cannot be saved.
-        "auto" takes boosted trees, randomised trees, a perceptron, for up to 100 features a Gaussian process
-        and for less than 500 rows a plane; in a stream, "blr" and Bayesian regressions on all features and on
-        random steps of them. So few rows that regressors overfit, less than 40, `fit` learns as a stream,
-        too: once, with folds and epochs put aside.
+        Offsets of half-spaces that are not picked: of this standard deviation, or through a random row.
+    base_model : {"auto", "feature", "none", "blr", "axes", "linear", "coordinate"} or sequence of regressors
+        What is below the networks. "auto": a Gaussian at each feature's value and, for "newton", a Bayesian
+        regression on smooth bumps, in closed form. "feature": features alone. For gradient steps also nothing but
+        biases; Bayesian linear regression on each feature; a Gaussian for each feature and output along the
+        output's axis; features and one linear regression on all of them; or feature i along output i.
+        Regressors of scikit-learn are fitted by `fit`, once without each fold, and their predictions
+        join the features; such a model can learn on but not be saved.
     base_variance : float or None
-        Variance of the base Gaussians, for "blr" of the noise; None lets "blr" estimate it.
+        Variance of the features' Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
-        Every neuron has inputs with means +-bias_range, which bound the (standardised) means it can predict.
-    learning_rate : float
-        Step of the online gradient descent.
-    step : {"capped", "ogd"}
-        "capped" bounds the step by the curvature of the neuron's loss, "ogd" is the paper's.
-    projection : {"clip", "exact", "log_barrier"}
-        How weights and variances are kept in their ranges (Appendix E of the paper).
-    barrier : float
-        Strength of the log-barrier.
-    weight_range : (float, float)
-        Range of every weight.
+        Every neuron has inputs with means +-bias_range, in standardised units, and this variance.
+    learning_rate, epochs, anneal, folds, projection, barrier, weight_range, aggregation, shuffle
+        For gradient steps only: the step; passes of `fit` over its rows; whether the step shrinks to nothing
+        over them; parts of the rows, one of which each network leaves out for calibration (0: none); how weights
+        and variances are kept in their ranges, "clip", "exact" or "log_barrier" of this strength; the range of
+        every weight; whether to predict with the "switching" mixture of all neurons or with the "last" one; whether
+        `fit` shuffles the rows.
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
-    aggregation : {"switching", "last"}
-        Predict with the switching mixture of all neurons, or with the last layer's first neuron.
     covariance : {"isotropic", "diagonal", "full"}
         For several outputs: the structure of every neuron's covariance.
-    anneal : bool
-        Whether the step shrinks to nothing over the epochs of `fit`.
-    folds : int
-        In `fit`, each network leaves out one of so many parts of the rows. On the rows left out, the width of
-        the predictions and the shares of the networks are calibrated. 0 does without, and so do tables with
-        fewer than two rows for each fold. Regressors as base models need folds, and at least 40 rows.
     standardize : bool or "inputs"
-        Standardise inputs and targets, or inputs only; in a stream, with running statistics.
-    shuffle : bool
-        Whether `fit` shuffles the rows, anew in each epoch.
+        Standardise inputs and targets, or inputs only.
     random_state : None, int or RandomState
-        Seed of gates and shuffling.
+        Seed of gates, folds and bumps.
     n_jobs : None or int
         Threads. The result does not depend on them.
     verbose : int
@@ -127,21 +124,21 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "layer_sizes": ["array-like"],
-        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like"],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
         "epochs": [COUNTS],
         "n_estimators": [COUNTS],
-        "gating": [StrOptions(set(SAMPLERS))],
+        "gating": [StrOptions({"residual", *SAMPLERS})],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "base_model": [StrOptions({"auto", *BASE_MODELS}), list, tuple],
         "base_variance": [SCALE, None],
         "bias_range": [SCALE],
         "bias_variance": [SCALE],
         "learning_rate": [RATE],
-        "step": [StrOptions({"capped", "ogd"})],
+        "step": [StrOptions({"newton", "capped", "ogd"})],
         "projection": [StrOptions({"clip", "exact", "log_barrier"})],
         "barrier": [RATE],
         "weight_range": ["array-like"],
-        "min_variance": [SCALE],
+        "min_variance": [VARIANCE],
         "max_variance": [SCALE],
         "aggregation": [StrOptions({"switching", "last"})],
         "covariance": [StrOptions(set(COVARIANCES))],
@@ -156,27 +153,28 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        layer_sizes: Sequence[int] = (16,) * 6,
-        context_dim: int | Sequence[int] = (2, 4, 6),
-        epochs: int = 20,
-        n_estimators: int = 15,
-        gating: str = "tree",
+        *,
+        layer_sizes: Sequence[int] = (8,) * 6,
+        context_dim: int | Sequence[int] | None = None,
+        n_estimators: int = 8,
+        step: str = "newton",
+        gating: str = "residual",
         gating_bias: float | str = "data",
         base_model: str | Sequence[Any] = "auto",
         base_variance: float | None = 1.0,
         bias_range: float = 5.0,
         bias_variance: float = 1.0,
         learning_rate: float = 3e-2,
-        step: str = "capped",
+        epochs: int = 20,
+        anneal: bool = True,
+        folds: int = 5,
         projection: str = "clip",
         barrier: float = 1e-6,
         weight_range: tuple[float, float] = (0.0, 1e3),
-        min_variance: float = 1e-5,
+        min_variance: float = 1e-10,
         max_variance: float = 1e2,
         aggregation: str = "switching",
         covariance: str = "isotropic",
-        anneal: bool = True,
-        folds: int = 5,
         standardize: bool | str = True,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
@@ -217,54 +215,51 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a table from scratch, whatever was learnt before.
 
         Parameters
         ----------
         X : array-like of shape (n, features)
         y : array-like of shape (n,) or (n, outputs)
-        **refused
-            Nothing else is taken; `sample_weight` gets an error that says what to do instead.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts: one of weight 2 is the row twice. Gradient steps take none.
         """
-        refuse_arguments("fit", refused)
         self._check_parameters()
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
-            few = self.base_model == "auto" and self.folds and rows.shape[0] < FEWEST_ADVISED
-            learner, names = (self._fit_few if few else self._fit_table)(rows, targets)
-        self._keep(learner, targets, names)
+            weights = self._check_weights(sample_weight, rows)
+            learner = self._new_learner(rows.shape, targets)
+            if self.step == "newton":
+                self._solve(learner, rows, _columns(targets), weights)
+            else:
+                self._descend(learner, rows, _columns(targets))
+        self._keep(learner, targets)
         return self
 
-    def _fit_table(self, rows: FloatArray, targets: FloatArray) -> tuple[Learner, list[str]]:
-        """Learn rows several times over; return the learner and the names of its regressors."""
-        regressors = self._regressors(rows.shape, _columns(targets).shape[1])
-        learner = self._new_learner(rows.shape, targets, len(regressors))
+    def _solve(self, learner: Any, rows: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+        """Solve a table; regressors that were handed in are fitted without each fold before."""
         with self._threads() as threads:
-            advice = self._consult(regressors, rows, _columns(targets), learner.settings, threads)
-            course = Course(self.epochs, self.shuffle, self.anneal)
-            steps = learner.rows_to_learn(rows.shape[0], course)
-            with self._progress("learning", steps, learner) as progress:
-                learner.fit(rows, _columns(targets), course, threads, progress, advice)
-        return learner, [type(regressor).__name__ for regressor in regressors]
+            if not isinstance(self.base_model, str):
+                folds = learner.settings.assign_folds(rows.shape[0])
+                with self._progress("fitting base models", len(self.base_model) * FOLDS) as progress:
+                    learner.advise = cross_fit(self.base_model, rows, targets, folds, threads, progress)
+            with self._progress("learning", learner.steps(rows.shape[0]), learner) as progress:
+                learner.fit(rows, targets, weights, threads, progress)
 
-    def _fit_few(self, rows: FloatArray, targets: FloatArray) -> tuple[Learner, list[str]]:
-        """Learn a few rows as a stream does: its Bayesian regressions know how little so few rows say."""
-        learner = self._new_learner((0, rows.shape[1]), targets, 0)
-        if self.shuffle:
-            order = learner.settings.random(0, ORDER).permutation(rows.shape[0])
-            rows, targets = rows[order], targets[order]
-        with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
-            learner.partial_fit(rows, _columns(targets), threads, False, progress)
-        return learner, recursive.NAMES[: learner.settings.regressors]
+    def _descend(self, learner: Learner, rows: FloatArray, targets: FloatArray) -> None:
+        """Learn a table by gradient steps, several times over."""
+        course = Course(self.epochs, self.shuffle, self.anneal)
+        steps = learner.rows_to_learn(rows.shape[0], course)
+        with self._threads() as threads, self._progress("learning", steps, learner) as progress:
+            learner.fit(rows, targets, course, threads, progress)
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
-        It makes no difference how rows are cut into calls. Nothing but X and y is taken, as in `fit`.
+        It makes no difference how rows are cut into calls.
         """
-        refuse_arguments("partial_fit", refused)
-        self._stream(X, y, record=False)
+        self._stream(X, y, record=False, sample_weight=sample_weight)
         return self
 
     def prequential(self, X: ArrayLike, y: ArrayLike) -> Distribution:
@@ -280,7 +275,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
         if not within(target, constants.MAX_MAGNITUDE):
             refuse_bad("y", target, None)
-        self.learner_.learn_one(row, target)
+        self.learner_.learn_one(row, target, ONE)
         return self
 
     def _begin_with(self, x: Any, y: ArrayLike) -> Self:
@@ -316,12 +311,11 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             "flat_target": self._flat_target,
             "learner": settings,
         }
-        header["regressors"] = {"kinds": [], "names": self._regressor_names}
-        if isinstance(self.learner_.advise, CrossFitted):
-            header["regressors"]["kinds"], models = self.learner_.advise.state()
-            arrays |= models
         if not isinstance(self.base_model, str):
-            parameters["base_model"] = "auto"  # estimators are code; what they have learnt is in the arrays
+            raise ValueError(
+                f"base_model holds {', '.join(type(regressor).__name__ for regressor in self.base_model)}, which a "
+                'model file, that holds no code, cannot: use base_model="auto" to save the model'
+            )
         return header, arrays
 
     @classmethod
@@ -331,10 +325,10 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             if isinstance(parameters[name], list):
                 parameters[name] = tuple(parameters[name])
         model = cls(**parameters)
-        regressors = header["regressors"]
-        advise = CrossFitted.from_state(regressors["kinds"], arrays) if regressors["kinds"] else None
-        model.learner_ = Learner.from_state(header["learner"], arrays, find_splits, advise)
-        model._regressor_names = regressors["names"]
+        if model.step == "newton":
+            model.learner_ = restore_learner(header["learner"], arrays)
+        else:
+            model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
         model.n_features_in_ = model.learner_.settings.features
         model.n_outputs_ = model.learner_.settings.outputs
         model._flat_target = header["flat_target"]
@@ -347,17 +341,52 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         self._validate_params()
         self._check_network()
-        if not isinstance(self.base_model, str):
-            for regressor in self.base_model:
-                if not (hasattr(regressor, "fit") and hasattr(regressor, "predict")):
-                    raise ValueError(
-                        f"base_model must hold regressors with fit and predict, got {regressor!r}"
-                    )
+        if self.step == "newton":
+            self._check_newton()
+        elif self.context_dim is None:
+            raise ValueError(f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates')
+        elif not isinstance(self.base_model, str):
+            raise ValueError(f'regressors as base_model need step="newton", got step={self.step!r}')
+        elif self.gating not in SAMPLERS:
+            raise ValueError(f'gating={self.gating!r} needs step="newton"; step={self.step!r} takes {[*SAMPLERS]}')
         if self.folds == 1:
             raise ValueError("folds must be 0 or at least 2, got 1")
         self._check_variances()
         if self.base_variance is None and self.base_model != "blr":
             raise ValueError(f'base_variance=None needs base_model="blr", got base_model={self.base_model!r}')
+
+    def _check_newton(self) -> None:
+        """Refuse what networks that are solved do not have."""
+        if self.gating not in NEWTON_GATING:
+            raise ValueError(
+                f'gating={self.gating!r} needs step="capped" or "ogd"; step="newton" takes {NEWTON_GATING}'
+            )
+        if isinstance(self.base_model, str):
+            if self.base_model not in NEWTON_BASES:
+                raise ValueError(
+                    f'base_model={self.base_model!r} needs step="capped" or "ogd"; step="newton" takes '
+                    f"{NEWTON_BASES} or regressors"
+                )
+            return
+        for regressor in self.base_model:
+            if not (hasattr(regressor, "fit") and hasattr(regressor, "predict")):
+                raise ValueError(f"base_model must hold regressors with fit and predict, got {regressor!r}")
+
+    def _check_weights(self, sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
+        """Return checked weights of rows."""
+        if sample_weight is None:
+            return np.ones(rows.shape[0])
+        if self.step != "newton":
+            raise ValueError(
+                f'sample_weight needs step="newton", got step={self.step!r}: networks that learn by gradient steps '
+                "count every row once"
+            )
+        weights: FloatArray = np.array(_check_sample_weight(sample_weight, rows, dtype=np.float64), order="C")
+        if not (weights >= 0).all() or not weights.max() <= constants.MAX_MAGNITUDE:
+            raise ValueError("sample_weight must hold finite numbers of at least 0")
+        if not weights.any():
+            raise ValueError("sample_weight is 0 for every row: there is nothing to learn")
+        return weights
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and targets to learn."""
@@ -374,96 +403,77 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             )
         return rows, targets
 
-    def _stream(self, X: ArrayLike, y: ArrayLike, record: bool) -> list[Predictions]:
+    def _stream(
+        self, X: ArrayLike, y: ArrayLike, record: bool, sample_weight: ArrayLike | None = None
+    ) -> list[Any]:
         """Learn rows in their order, going on or beginning."""
         begin = not hasattr(self, "learner_")
         if begin:
             self._check_parameters()
             if not isinstance(self.base_model, str):
-                for regressor in self.base_model:
-                    if not hasattr(regressor, "partial_fit"):
-                        raise ValueError(
-                            "regressors as base_model of a stream need partial_fit, which "
-                            f"{type(regressor).__name__} has not: call fit first, or use another one"
-                        )
+                raise ValueError("regressors as base_model are fitted by fit: call it before partial_fit")
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=begin)
+            weights = self._check_weights(sample_weight, rows)
             if begin:
-                learner = self._new_learner((0, rows.shape[1]), targets, 0)
+                learner = self._new_learner((0, rows.shape[1]), targets)
             else:
                 learner = self.learner_
                 outputs = _columns(targets).shape[1]
                 if outputs != self.n_outputs_:
                     raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
-                recorded = learner.partial_fit(rows, _columns(targets), threads, record, progress)
+                recorded = learner.partial_fit(rows, _columns(targets), weights, threads, record, progress)
         if begin:
-            own = [] if isinstance(self.base_model, str) else self.base_model
-            names = [type(regressor).__name__ for regressor in own] or recursive.NAMES
-            self._keep(learner, targets, names[: learner.settings.regressors])
+            self._keep(learner, targets)
         return recorded
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _regressors(self, shape: tuple[int, int], outputs: int) -> Sequence[Any]:
-        """Return the regressors that a table of a shape (rows, features) is to be learnt with."""
-        rows, features = shape
-        if isinstance(self.base_model, str):
-            worthwhile = self.base_model == "auto" and self._count_folds(rows) > 0
-            return default_regressors(rows, features, outputs) if worthwhile else []
-        if self.base_model and (self._count_folds(rows) == 0 or rows < FEWEST_ADVISED):
-            raise ValueError(
-                f"regressors as base_model need folds >= 2 and at least {FEWEST_ADVISED} rows, "
-                f"got folds={self.folds} and {rows} rows"
-            )
-        return self.base_model
-
-    def _count_folds(self, rows: int) -> int:
-        """Return how many folds are cut: none where a fold would have less than two rows."""
-        return int(self.folds) if rows >= 2 * self.folds else 0
-
-    def _consult(
-        self, regressors: Sequence[Any], X: FloatArray, Y: FloatArray, settings: Settings, threads: Threads
-    ) -> Advice | None:
-        """Fit the regressors without each fold."""
-        if self.base_model == "auto":
-            seed_all(regressors, settings.seed)
-        if not regressors:
-            return None
-        with self._progress("fitting base models", settings.folds * len(regressors)) as progress:
-            folds = settings.assign_folds(X.shape[0])
-            fitted, predictions = cross_fit(regressors, X, Y, folds, threads, progress)
-        return Advice(predictions, fitted, fitted.apart)
-
-    def _new_learner(self, shape: tuple[int, int], targets: FloatArray, regressors: int) -> Learner:
+    def _new_learner(self, shape: tuple[int, int], targets: FloatArray) -> Any:
         """Return a learner for a table of a shape (rows, features), or for a stream: no rows yet."""
-        settings, own = self._settings(shape, targets, regressors), None
-        if settings.online and not isinstance(self.base_model, str):
-            own = partial(Incremental, self.base_model, settings.outputs, settings.min_variance)
-        learner = Learner(settings, find_splits, own)
+        outputs = _columns(targets).shape[1]
+        if self.step == "newton":
+            return make_learner(self._exact_settings(shape, outputs))
+        learner = Learner(self._settings(shape, outputs), find_splits)
         self._check_initial_weight(learner.ensemble.shape.priors.min())
         return learner
 
-    def _settings(self, shape: tuple[int, int], targets: FloatArray, regressors: int) -> Settings:
+    def _exact_settings(self, shape: tuple[int, int], outputs: int) -> ExactSettings:
+        """Return the settings of networks that are solved."""
+        return ExactSettings(
+            layer_sizes=tuple(int(size) for size in self.layer_sizes),
+            context_dims=self._context_dims(),
+            n_estimators=int(self.n_estimators),
+            gating=self.gating,
+            regressions=self.base_model != "feature",
+            regressors=0 if isinstance(self.base_model, str) else len(self.base_model),
+            base_variance=float(self.base_variance or 1.0),
+            bias_range=float(self.bias_range),
+            bias_variance=float(self.bias_variance),
+            min_variance=float(self.min_variance),
+            max_variance=float(self.max_variance),
+            covariance=self.covariance,
+            standardize=self.standardize if isinstance(self.standardize, str) else bool(self.standardize),
+            features=shape[1],
+            outputs=outputs,
+            seed=self._seed(),
+            online=shape[0] == 0,
+        )
+
+    def _settings(self, shape: tuple[int, int], outputs: int) -> Settings:
+        """Return the settings of networks that learn by gradient steps."""
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
         values = {name: getattr(self, name) for name in names} | self._shape()
-        if shape[0] == 0 and (self.base_model == "auto" or not isinstance(self.base_model, str)):
-            values["base_model"], values["base_variance"], values["online"] = "blr", None, True
-            regressors = len(recursive.NAMES) if shape[1] <= constants.RECURSION_FEATURES else 0
-            if not isinstance(self.base_model, str):
-                regressors = len(self.base_model)
-        elif self.base_model == "auto" or not isinstance(self.base_model, str):
+        if self.base_model == "auto":
             values["base_model"] = "feature"
-        values["folds"], values["regressors"] = self._count_folds(shape[0]), regressors
+        values["folds"] = int(self.folds) if shape[0] >= 2 * self.folds else 0
         if not isinstance(self.standardize, str):
             values["standardize"] = bool(self.standardize)  # also of NumPy's booleans
-        return Settings(**values, features=shape[1], outputs=_columns(targets).shape[1], seed=self._seed())
+        return Settings(**values, features=shape[1], outputs=outputs, seed=self._seed())
 
-    def _keep(self, learner: Learner, targets: FloatArray, regressors: list[str]) -> None:
+    def _keep(self, learner: Any, targets: FloatArray) -> None:
         self.learner_ = learner
-        self._regressor_names = _distinct(regressors)
-        if learner.settings.base_model == "linear":
-            self._regressor_names = ["linear regression"]
         self.n_outputs_ = learner.settings.outputs
         self._flat_target = targets.ndim == 1
 
@@ -475,11 +485,3 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 def _columns(targets: FloatArray) -> FloatArray:
     """Return targets as a matrix."""
     return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Number names that occur several times."""
-    return [
-        f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
-        for i, name in enumerate(names)
-    ]

@@ -43,7 +43,7 @@ class Manners:
     """What an estimator with the parameters and attributes below is given."""
 
     layer_sizes: Sequence[int]
-    context_dim: int | Sequence[int]
+    context_dim: int | Sequence[int] | None
     weight_range: tuple[float, float]
     min_variance: float
     max_variance: float
@@ -61,7 +61,7 @@ class Manners:
         """Refuse parameters of the network that scikit-learn's declared ranges cannot."""
         self._check_layers()
         dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
-        if not dims or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
+        if self.context_dim is not None and not dims or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
             raise ValueError(
                 f"context_dim must be one or several integers from 0 to {most}, got {self.context_dim!r}"
             )
@@ -129,7 +129,9 @@ class Manners:
     # Small parts ---------------------------------------------------------------------------------------
 
     def _context_dims(self) -> tuple[int, ...]:
-        """Return the context dimensions that the networks have in turn."""
+        """Return the context dimensions that the networks have in turn; none where the rows decide."""
+        if self.context_dim is None:
+            return ()
         if isinstance(self.context_dim, Sequence | np.ndarray):
             return tuple(dim.item() if isinstance(dim, np.generic) else dim for dim in self.context_dim)
         return (int(self.context_dim),)

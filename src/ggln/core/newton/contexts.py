@@ -1,14 +1,14 @@
 """Exact learning of the contexts of one neuron; `reference` is the plain twin of solving and leaving out.
 
 Contexts form a tree, one level for each gate. Down the tree every context minimises the loss of its rows plus
-a pull towards its parent's weights, by Newton's method. How far a context is then believed against its parent is
-decided by what both predict of its rows when each row is left out: `mix_with_parent`.
+a pull towards its parent's weights, by Newton's method. How far a context is then believed against its parent
+is decided by what both predict of its rows when each row is left out: `mix_with_parent`.
 
 Rows of a context lie next to each other (`order_by_context`): level after level they are parts of one table.
 
-Lines of m inputs are padded with zeros to M, whole vectors (`lanes`). Of a symmetric matrix the lower triangle is
-kept, up to the end of the vector that the diagonal is in. Hessians are factorised from their last line upward:
-all steps then run along lines.
+Lines of m inputs are padded with zeros to M, whole vectors (`lanes`). Of a symmetric matrix the lower
+triangle is kept, up to the end of the vector that the diagonal is in. Hessians are factorised from their last line
+upward: all steps then run along lines.
 """
 
 from typing import Any, NamedTuple
@@ -28,6 +28,14 @@ class Rows(NamedTuple):
     inputs: Any  # [n, Q, M]
     targets: Any  # [n, D]
     weights: Any  # [n]  how much each row counts
+
+
+class Rules(NamedTuple):
+    """How contexts learn from each other. All of them are true, but to see what each is worth."""
+
+    towards_parents: Any  # whether a context is pulled towards its parent, or else the root
+    left_out: Any  # whether rows go up as predicted without themselves
+    mixing: Any  # whether a context is believed only as far as its parent is worse; deep networks do without
 
 
 class Work(NamedTuple):
@@ -97,7 +105,7 @@ def add_up(inputs, weights, start, stop, totals):
 
 @inner_fast
 def objective(kind, rows, counted, totals, start, stop, weights, centre, pull):
-    """sum_i c_i loss_i + 1/2 sum_j pull_j (w_j - centre_j)^2, infinite where a row that counts is no density."""
+    """Sum c loss + 1/2 sum pull (w - centre)^2, over rows and inputs; infinite where a row is no density."""
     value = 0.0
     for t in range(start, stop):
         if counted[t] > 0.0:
@@ -185,7 +193,7 @@ def factorise(matrix, size, factor, shares):
             store(factor, j * width + k, load(matrix, j * width + k))
     for back in range(size):
         k = size - 1 - back
-        share = 1.0 / max(factor[k, k], constants.LEAST_CURVATURE)
+        share = 1.0 / max(factor[k, k], constants.LEAST_CURVATURE * matrix[k, k])
         shares[k] = share
         for j in range(k):
             ratio = spread(-share * factor[k, j])
@@ -400,7 +408,7 @@ def mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left,
 
 @fast_kernel
 def solve_root(kind, rows, centre, pull, weights, work, left, widths):
-    """Solve all rows together, from weights # OUT far away; also what it predicts of each row left out # OUT."""
+    """Solve all rows together, from weights # OUT far away; write what it predicts of rows left out # OUT."""
     stop = rows.weights.size
     solve(kind, rows, 0, stop, centre, pull, constants.ROOT_ITERATIONS, constants.ROOT_SETTLED, weights, work)
     leave_out(kind, rows, 0, stop, pull.size, work, left, widths)
@@ -408,7 +416,7 @@ def solve_root(kind, rows, centre, pull, weights, work, left, widths):
 
 @exact_kernel
 def order_by_context(contexts, starts, order):
-    """Write where each context's rows start, starts # OUT [contexts + 1], and the rows in this order # OUT [n]."""
+    """Write where each context's rows start # OUT [contexts + 1], and the rows in this order # OUT [n]."""
     starts[:] = 0
     for t in range(contexts.size):
         starts[contexts[t] + 1] += 1
@@ -421,13 +429,15 @@ def order_by_context(contexts, starts, order):
 
 
 @fast_kernel
-def solve_tree(kind, rows, starts, root, pull, work, above, wide, left, widths, tables, curvatures, spreads):
+def solve_tree(
+    kind, rows, starts, root, pull, rules, work, above, wide, left, widths, tables, curvatures, spreads
+):  # fmt: skip
     """Solve the contexts of one neuron level after level.
 
     rows, above, wide: in the order of contexts; above # OUT [n, Q] and wide # OUT [n] come as the root's
     predictions and leave as the neuron's, of each row left out. tables: [contexts, >= M] # OUT, the weights;
-    curvatures: [contexts, ..] # OUT, the Hessians (`keep_curvature`); spreads: [contexts] # OUT, the mean width of
-    each context's rows.
+    curvatures: [regions, ..] # OUT, what rows add to the Hessians (`add_region`); spreads: [contexts] # OUT, the
+    mean width of each context's rows.
     """
     contexts, size, scratch = tables.shape[0], pull.size, np.empty((1, left.shape[1]))
     levels = 0
@@ -438,33 +448,41 @@ def solve_tree(kind, rows, starts, root, pull, work, above, wide, left, widths, 
     for level in range(min(levels, 1), levels + 1):
         for c in range(1 << level):
             start, stop = starts[c << (levels - level)], starts[(c + 1) << (levels - level)]
-            parent, weights = parents[c >> 1], children[c]
+            parent, weights = parents[c >> 1] if rules.towards_parents else root, children[c]
             weights[:] = parent
             if start < stop:
                 solve(
-                    kind, rows, start, stop, parent, pull, constants.ITERATIONS, constants.SETTLED, weights, work
+                    kind, rows, start, stop, parent, pull, constants.ITERATIONS, constants.SETTLED, weights,
+                    work,
                 )  # fmt: skip
-                leave_out(kind, rows, start, stop, size, work, left, widths)
-                mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch)
+                if rules.left_out:
+                    leave_out(kind, rows, start, stop, size, work, left, widths)
+                else:
+                    left[start:stop], widths[start:stop] = work.totals[start:stop], 0.0
+                if rules.mixing:
+                    mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch)
+                else:
+                    above[start:stop], wide[start:stop] = left[start:stop], widths[start:stop]
             if level == levels:
                 for j in range(root.size):
                     tables[c, j] = weights[j]
-                keep_curvature(work.hessian, pull, start == stop, curvatures, c)
+                if start < stop:
+                    add_region(work.hessian, pull, curvatures, c * curvatures.shape[0] // contexts)
                 spreads[c] = mean_width(rows.weights, wide, start, stop)
         parents, children = children, parents
 
 
 @inner_fast
-def keep_curvature(hessian, pull, empty, curvatures, c):
-    """Write the lower triangle of a Hessian, line after line of whole vectors, into curvatures[c] # OUT.
+def add_region(hessian, pull, curvatures, region):
+    """Add what a context's rows tell, its Hessian less the pull, to curvatures[region] # OUT.
 
-    Of a context without rows it is the pull alone.
+    The lower triangle, line after line of whole vectors.
     """
     place = 0
     for j in range(pull.size):
         for k in range(j - j % LANES + LANES):
-            value = pull[j] if j == k else 0.0
-            curvatures[c, place + k] = value if empty else hessian[j, k]
+            if k <= j:
+                curvatures[region, place + k] += hessian[j, k] - (pull[j] if j == k else 0.0)
         place += j - j % LANES + LANES
 
 

@@ -1,8 +1,8 @@
 """Half-spaces that are picked by residuals.
 
-A gate looks at up to three features. A neuron draws random half-spaces for each of its gates in turn and keeps
-the one that splits the residuals of the layer below best, given the gates before it: layer after layer, gates go
-where the error is.
+A gate looks at up to three features. A neuron draws random half-spaces for each of its gates in turn and
+keeps the one that splits the residuals of the layer below best, given the gates before it: layer after layer,
+gates go where the error is.
 """
 
 from typing import Any, NamedTuple
@@ -79,10 +79,10 @@ def project(features, weights, s, c, columns, values):
 
 @inner_exact
 def gain_of(children, counts, told, weights, sums):
-    """Return how much smaller the squares of residuals are around the means of all children, shrunk towards 0.
+    """Return by how much the means of all children, shrunk towards 0, lessen the squares of residuals.
 
-    children: [n], where each row belongs; counts: [n], weights of rows; told: [D, n], their residuals times these;
-    weights, sums: buffers of a number for each child.
+    children: [n], where each row belongs; counts: [n], weights of rows; told: [D, n], their residuals times
+    these; weights, sums: buffers of a number for each child.
     """
     gain = 0.0
     weights[:] = 0.0
@@ -101,11 +101,12 @@ def gain_of(children, counts, told, weights, sums):
 def choose_gates(columns, told, counts, candidates, picks, gates, neuron):
     """Choose the gates of one neuron # OUT, level after level, each as the best of its candidates.
 
-    columns: [d, n], the rows that judge; told: [D, n], their residuals times their weights; counts: [n], their
-    weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows that the half-spaces end at.
+    columns: [d, n], the rows that judge; told: [D, n], their residuals times their weights; counts: [n],
+    these weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows where half-spaces end.
     """
     rows, levels = counts.size, picks.shape[0]
-    leaves, children, best_children = np.zeros(rows, np.int64), np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    leaves = np.zeros(rows, np.int64)
+    children, best_children = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     values, weights, sums = np.empty(rows), np.empty(2 << levels), np.empty(2 << levels)
     features, slopes = candidates.features, candidates.weights
     for s in range(levels):
@@ -145,15 +146,18 @@ def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:
 
 
 def draw_candidates(
-    odds: FloatArray, levels: int, rows: int, random: np.random.Generator
+    odds: FloatArray, levels: int, rows: int, gating: str, random: np.random.Generator
 ) -> tuple[Gates, NDArray[np.int64]]:
-    """Return random half-spaces for each gate of a neuron, and the row that each one ends at."""
-    shape = levels, constants.CANDIDATES, constants.GATE_FEATURES
-    features = random.choice(odds.size, shape, p=odds).astype(np.int32)
+    """Return random half-spaces for each gate of a neuron, and the row that each one ends at.
+
+    Where gates are not picked by residuals there is one candidate, and features are drawn evenly.
+    """
+    picked = gating == "residual"
+    shape = levels, constants.CANDIDATES if picked else 1, constants.GATE_FEATURES
+    features = random.choice(odds.size, shape, p=odds if picked else None).astype(np.int32)
     weights = random.standard_normal(shape)
-    # a feature that was drawn twice would look at itself
     used = 1 + random.integers(0, constants.GATE_FEATURES, shape[:2])
-    used[random.random(shape[:2]) < constants.AXIS_SHARE] = 1
+    used[random.random(shape[:2]) < (1.0 if gating == "axis" else constants.AXIS_SHARE)] = 1
     weights[np.arange(constants.GATE_FEATURES) >= used[:, :, None]] = 0.0
     weights[:, :, 0][used == 1] = 1.0
     return Gates(features, weights, np.zeros(shape[:2])), random.integers(0, rows, shape[:2])

@@ -1,9 +1,9 @@
 """Eight doubles at once, for the kernels that most of learning is spent in.
 
-A layer has some 20 inputs. What LLVM makes of loops of that length by itself is mostly scalar remainder. Here the
-kernel says what a vector is: a local variable of eight doubles, which LLVM cuts to what the processor has. Rows of
-arrays are padded to whole vectors (`padded`), so that there is no remainder; each lane rounds by itself, and sums
-are taken in one fixed order.
+A layer has some 20 inputs. What LLVM makes of loops of that length by itself is mostly scalar remainder. Here
+the kernel says what a vector is: a local variable of eight doubles, which LLVM cuts to what the processor
+has. Rows of arrays are padded to whole vectors (`padded`), so that there is no remainder; each lane rounds by
+itself, and sums are taken in one fixed order.
 
 Positions count elements from the beginning of a contiguous array.
 """

@@ -8,7 +8,7 @@ is solved afresh as they grow (`SCHEDULE`), so that what it knows depends on the
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ggln.core.newton.bumps import Bumps, fit_bumps
 from ggln.core.newton.gates import Gates
 from ggln.core.newton.kinds import kind_of
 from ggln.core.newton.mixture import equal_shares, find_shares, follow_shares, log_densities
-from ggln.core.newton.network import Network, Scratch, Shape, fit_network, follow, make_scratch
+from ggln.core.newton.network import Network, Scratch, Shape, fit_network, follow, follow_all, make_scratch
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
@@ -36,9 +36,9 @@ class Settings:
     """Everything that decides what networks are, and how they learn. `GGLNRegressor` documents each."""
 
     layer_sizes: tuple[int, ...]
-    context_dims: tuple[int, ...]  # of the kinds of networks in turn
+    context_dims: tuple[int, ...]  # of the kinds of networks in turn; none: as many as the rows can fill
     n_estimators: int
-    regressions: bool  # whether there are regressions below networks
+    regressions: bool  # whether there is a regression on bumps below networks
     base_variance: float
     bias_range: float
     bias_variance: float
@@ -50,31 +50,69 @@ class Settings:
     outputs: int
     seed: int
     online: bool = False  # a stream, not a table
+    regressors: int = 0  # that the user handed in, and whose predictions are below networks as well
+    gating: str = "residual"
+    without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
         return np.random.default_rng([self.seed, network, purpose])
 
     @property
+    def advisers(self) -> int:
+        """Regressions below networks: on bumps, and what the user handed in."""
+        return int(self.regressions) + self.regressors
+
+    @property
     def kinds(self) -> int:
         """Kinds of networks: on features alone, and with regressions below."""
-        return 2 if self.regressions else 1
+        return 2 if self.advisers and "features-only networks" not in self.without else 1
 
-    def shape(self, network: int) -> Shape:
-        """Return what a network is made of."""
+    def assign_folds(self, rows: int) -> NDArray[np.int64]:
+        """Return the fold of each row: parts of nearly the same size, at random."""
+        return self.random(0, FOLDS).permutation(rows) % constants.FOLDS
+
+    def shape(self, network: int, rows: int) -> Shape:
+        """Return what a network for so many rows is made of.
+
+        Networks on features alone are deep: as many gates as the rows can fill, and every context is believed.
+        """
         group = network % self.kinds
         few = self.features * self.outputs <= constants.MOST_FEATURES
+        advised = bool(self.advisers) and group == self.kinds - 1
+        dims = self.context_dims or (_context_dim(rows, advised),)
         return Shape(
             self.layer_sizes,
-            self.context_dims[group % len(self.context_dims)],
-            group,
+            dims[group % len(dims)],
+            advised * self.advisers,
             self.outputs > 1 and few,
             self.bias_range,
             1.0 / self.bias_variance,
             1.0 / self.base_variance,
             1.0 / self.max_variance,
             1.0 / self.min_variance,
+            constants.PULL if advised else constants.DEEP_PULL,
+            advised and "shares of contexts" not in self.without,
+            self.gating,
+            self.without,
         )
+
+
+def _context_dim(rows: int, advised: bool) -> int:
+    """Return how many gates the neurons of a network for so many rows have."""
+    fine, coarse = (round(np.log2(max(rows, 1) / each)) for each in (constants.CONTEXT_ROWS, constants.MANY_ROWS))
+    if advised:
+        return max(min(fine, constants.SHALLOW_DIM), 1)
+    return max(min(fine, constants.DEEP_DIM), coarse, 1)
+
+
+class Advice(Protocol):
+    """Regressors that the user handed in, fitted."""
+
+    left: FloatArray  # [n, R, D]  what they predict of the rows of `fit`, by those that did not see them
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return what they predict of new rows [n, d], in the user's units: [n, R, D]."""
 
 
 def schedule(rows: int) -> int:
@@ -101,26 +139,40 @@ class ExactLearner:
         self.inputs = Scaler(settings.features, INPUT_LIMIT, active)
         self.targets = Scaler(settings.outputs, TARGET_LIMIT * settings.bias_range, active and settings.standardize != "inputs")
         self.bumps: Bumps | None = None
+        self.advise: Advice | None = None
         self.networks: list[Network] = []
-        self.errors = np.zeros(settings.outputs + 1)  # of the regression: squares, and the weight of rows
+        self.errors = np.zeros((settings.advisers, settings.outputs + 1))  # squares, and the weight of rows
         self.shares = equal_shares(1)
         self.judged = 0.0  # weight of the rows that shares come from
+        # standardised errors of rows left out [n, D], and their weights [n], until a joint learner takes them
+        self.left: tuple[FloatArray, FloatArray] | None = None
         self.rows = 0
         self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         self._ready()
 
     def _ready(self) -> None:
-        self._kernels, self._scratch = Specialized(), [make_scratch(n, self.kind) for n in self.networks]
+        kinds = self.settings.kinds
+        self._groups = [tuple(self.networks[g::kinds]) for g in range(min(kinds, len(self.networks)))]
+        self._scratch = [[make_scratch(network, self.kind) for network in group] for group in self._groups]
+        self._kernels = [Specialized() for _ in self._groups]
 
     # Solving -------------------------------------------------------------------------------------------
 
     def fit(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress) -> None:
         """Solve a table. X: [n, d]; Y: [n, D]; weights: [n]."""
         self.rows = X.shape[0]
+        self._find_units(X, Y, weights)
+        self._solve(X, Y, weights, threads, progress)
+
+    def _find_units(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
+        """Standardise by rows that count; a single target tells a scale by its own size."""
         counted = weights > 0
+        if not counted.any():
+            return
         self.inputs.fit(X[counted])
         self.targets.fit(Y[counted])
-        self._solve(X, Y, weights, threads, progress)
+        if counted.sum() == 1:
+            self.targets.state[2] = self.targets.state[1] ** 2
 
     def steps(self, rows: int) -> int:
         """Return how many steps `fit` tells of."""
@@ -130,41 +182,40 @@ class ExactLearner:
         """Solve rows in the units that are in force."""
         settings = self.settings
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
-        most = constants.STREAM_BUMPS if settings.online else constants.FIT_BUMPS
-        self.bumps, left = fit_bumps(
-            np.nan_to_num(side), goals, weights, most, settings.random(0, BUMPS), threads
-        )
+        left = self._regress_first(X, side, goals, weights, threads)
         few = np.count_nonzero(weights) < constants.FEWEST_ROWS
         # so few rows cannot tell how well they are predicted
         floor = 1.0 / max(np.count_nonzero(weights), 1) if few else settings.min_variance
-        variance = np.maximum(self.bumps.variance, floor)
-        self.errors = np.append(variance, 1.0) * max(float(weights.sum()), 1.0)
-        advice = self.kind.natural(left, variance)[:, None]
+        squares = np.average((left - goals[:, None]) ** 2, axis=0, weights=weights)
+        variance = np.maximum(squares, floor)  # [R, D]
+        self.errors = np.hstack([variance, np.ones((len(variance), 1))]) * max(float(weights.sum()), 1.0)
+        advice = self._advice(left, variance[None])
         self.networks = []
         if few:
-            self._judge(advice, goals, weights)
+            self._judge(advice if settings.advisers else self._constant(goals, weights), goals, weights)
             self._ready()
             return
-        folds = settings.random(0, FOLDS).permutation(side.shape[0]) % constants.FOLDS
+        folds = settings.assign_folds(side.shape[0])
         networks: list[Any] = [None] * settings.n_estimators
-        judged = np.full((settings.n_estimators, *advice.shape[::2]), np.nan)
+        judged = np.full((settings.n_estimators, len(goals), self.kind.planes), np.nan)
 
         def solve_one(e: int) -> None:
-            shape, out = settings.shape(e), folds == e // settings.kinds % constants.FOLDS
+            shape, out = settings.shape(e, len(goals)), folds == e // settings.kinds % constants.FOLDS
             given = np.ascontiguousarray(advice[:, : shape.regressions])
-            rest = goals - (left if shape.regressions else np.average(goals, axis=0, weights=weights))
+            known = left.mean(axis=1) if shape.regressions else np.average(goals, axis=0, weights=weights)
             random = settings.random(e, GATES)
             networks[e] = fit_network(
-                self.kind, shape, side[~out], given[~out], goals[~out], weights[~out], random, rest[~out], progress
+                self.kind, shape, side[~out], given[~out], goals[~out], weights[~out], random, (goals - known)[~out], progress
             )
             found = np.empty((int(out.sum()), self.kind.planes))
             scratch = make_scratch(networks[e], self.kind)
-            follow(self.kind, networks[e], side[out], given[out], goals[out], weights[out], True, scratch, found)
+            learning = "own fold" not in settings.without
+            follow(self.kind, networks[e], side[out], given[out], goals[out], weights[out], learning, scratch, found)
             judged[e, out] = found
 
         threads.run([(solve_one, (e,)) for e in reversed(range(settings.n_estimators))])
         self.networks = networks
-        kinds, covered = [advice[:, 0]] if settings.regressions else [], np.ones(len(goals), bool)
+        kinds, covered = list(np.moveaxis(advice, 1, 0)), np.ones(len(goals), bool)
         for group in range(min(settings.kinds, settings.n_estimators)):
             own = judged[group :: settings.kinds]
             there = ~np.isnan(own[:, :, 0]).T
@@ -178,6 +229,8 @@ class ExactLearner:
         """Find the shares from what each kind said of rows that it did not know, [n, kinds, Q]."""
         logs = self._logs(kinds, goals)
         self.shares, self.judged = find_shares(logs, weights), float(weights.sum()) + constants.SHARE_ROWS
+        mean, variance = self._mixed(kinds)
+        self.left = (goals - mean) / np.sqrt(variance), weights
 
     def _logs(self, kinds: FloatArray, goals: FloatArray) -> FloatArray:
         """Return the log density of each component at the targets, [n, kinds * spreads]."""
@@ -209,28 +262,84 @@ class ExactLearner:
             self._seen(*part, threads)
             progress(stop - start)
             start = stop
-        return found
+        return [self._padded(blend) for blend in found]
+
+    def _padded(self, blend: Blend) -> Blend:
+        """Return a blend of as many components as there are in the end, the last ones without weight.
+
+        The first rows of a stream are predicted before there are networks.
+        """
+        missing = (self.settings.advisers + self.settings.kinds) * len(constants.SPREADS) - blend.means.shape[1]
+        if missing <= 0:
+            return blend
+        extra = [np.repeat(part[:, :1], missing, axis=1) for part in blend[1:]]
+        parts = [np.concatenate([part, more], axis=1) for part, more in zip(blend[1:], extra, strict=True)]
+        return Blend(np.pad(blend.weights, ((0, 0), (0, missing))), *parts)
 
     def _learn(
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
     ) -> Any:
         """Learn rows that stay within one draw of the networks."""
-        if self.bumps is None:  # the first row of all
+        if self.rows == 0:
             return self._nothing(X.shape[0]) if record else None
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
-        means = self.bumps.learn(np.nan_to_num(side), goals, weights)
-        told = np.cumsum(
-            np.vstack([self.errors, np.hstack([weights[:, None] * (means - goals) ** 2, weights[:, None]])]), axis=0
-        )
+        means = self._regress(X, side, goals, weights)
+        own = weights[:, None, None]
+        news = np.concatenate([own * (means - goals[:, None]) ** 2, np.broadcast_to(own, (*means.shape[:2], 1))], 2)
+        told = np.cumsum(np.concatenate([self.errors[None], news]), axis=0)  # one row after the other
         self.errors = told[-1].copy()
-        advice = self.kind.natural(means, self._variances(told[:-1]))[:, None]
+        advice = self._advice(means, self._variances(told[:-1]))
         kinds = self._ask(side, advice, goals, weights, True, threads)
         history = np.empty((X.shape[0] if record else 0, self.shares.size))
         self.judged = follow_shares(self._logs(kinds, goals), weights, self.shares, self.judged, history)
         return self._blend(kinds, history) if record else None
 
+    def _regress_first(
+        self, X: FloatArray, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
+    ) -> FloatArray:
+        """Fit the regressions; return what they predict of each row left out, [n, R, D]."""
+        settings, found = self.settings, []
+        if settings.regressions:
+            most = constants.STREAM_BUMPS if settings.online else constants.FIT_BUMPS
+            random = settings.random(0, BUMPS)
+            self.bumps, left = fit_bumps(np.nan_to_num(side), goals, weights, most, random, threads)
+            found.append(left[:, None])
+        if self.advise is not None:
+            found.append(self._standard(self.advise.left))
+        return np.concatenate(found, axis=1) if found else np.empty((len(goals), 0, settings.outputs))
+
+    def _regress(
+        self, X: FloatArray, side: FloatArray, goals: FloatArray | None, weights: FloatArray | None
+    ) -> FloatArray:
+        """Return what the regressions predict of rows, [n, R, D]; with targets they learn them afterwards."""
+        found = []
+        if self.bumps is not None:
+            rows = np.nan_to_num(side)
+            own = self.bumps.predict(rows) if goals is None else self.bumps.learn(rows, goals, weights)
+            found.append(own[:, None])
+        if self.advise is not None:
+            found.append(self._standard(self.advise.predict(X)))
+        return np.concatenate(found, axis=1) if found else np.empty((len(side), 0, self.settings.outputs))
+
+    def _standard(self, predictions: FloatArray) -> FloatArray:
+        """Return predictions [n, R, D] in standardised units."""
+        shift, scale = self.targets.shift_and_scale()
+        return np.clip((predictions - shift) / scale, -self.targets.limit, self.targets.limit)
+
+    def _advice(self, means: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return the natural parameters [n, R, Q] of what regressions predict: [n, R, D], variances likewise."""
+        wide = np.broadcast_to(variances, means.shape)
+        parts = [self.kind.natural(means[:, r], wide[:, r]) for r in range(means.shape[1])]
+        return np.stack(parts, axis=1) if parts else np.empty((len(means), 0, self.kind.planes))
+
+    def _constant(self, goals: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the mean of the targets as what is known of every row, [n, 1, Q]."""
+        self.errors = np.empty((0, goals.shape[1] + 1))
+        mean = np.broadcast_to(np.average(goals, axis=0, weights=weights), goals.shape)
+        return self.kind.natural(mean, np.ones(goals.shape))[:, None]
+
     def _variances(self, errors: FloatArray) -> FloatArray:
-        """Return the regression's variance [.., D] from its errors [.., D + 1]."""
+        """Return the regressions' variances [.., D] from their errors [.., D + 1]."""
         return np.maximum(errors[..., :-1] / errors[..., -1:], self.settings.min_variance)
 
     def _ask(
@@ -243,20 +352,26 @@ class ExactLearner:
         threads: Threads | None,
     ) -> FloatArray:
         """Return what each kind says, [n, kinds, Q]; networks learn the rows if they are to."""
-        said = np.empty((len(self.networks), side.shape[0], self.kind.planes))
+        said = [np.empty((len(group), side.shape[0], self.kind.planes)) for group in self._groups]
         nothing = np.ascontiguousarray(advice[:, :0])
         tasks = []
-        for e, network in enumerate(self.networks):
-            given = advice if network.regressions else nothing
-            scratch = self._scratch[e] if learning or threads is None else make_scratch(network, self.kind)
-            tasks.append((follow, (self.kind, network, side, given, goals, weights, learning, scratch, said[e])))
-        if threads is None:
-            for e, (kernel, arguments) in enumerate(tasks):
-                self._kernels.call(kernel, arguments)
-        else:
+        for group, scratches, kernels, found in zip(self._groups, self._scratch, self._kernels, said, strict=True):
+            given = advice if group[0].regressions else nothing
+            if threads is None:
+                rows = side, given, goals, weights, learning
+                kernels.call(follow_all, (self.kind, group, *rows, scratches[0], found))
+                continue
+            for network, own, outputs in zip(group, scratches, found, strict=True):
+                # others may predict at the same time
+                scratch = own if learning else make_scratch(network, self.kind)
+                rows = side, given, goals, weights, learning
+                tasks.append((follow, (self.kind, network, *rows, scratch, outputs)))
+        if threads is not None:
             threads.run(tasks)
-        kinds = [advice[:, 0]] if self.settings.regressions or not self.networks else []
-        kinds += [said[g :: self.settings.kinds].mean(axis=0) for g in range(min(self.settings.kinds, len(self.networks)))]
+        kinds = list(np.moveaxis(advice, 1, 0))
+        if not kinds and not self.networks:
+            kinds = [self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))]
+        kinds += [found.mean(axis=0) for found in said]
         return np.stack(kinds, axis=1)
 
     def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
@@ -274,8 +389,7 @@ class ExactLearner:
         if self.rows < due:
             return
         rows, targets, counts = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
-        self.inputs.fit(rows)
-        self.targets.fit(targets)
+        self._find_units(rows, targets, counts)
         self._solve(rows, targets, counts, threads or Threads(1), lambda _: None)
         self.first_rows = [] if self.rows >= constants.WARM_ROWS else [(rows, targets, counts)]
 
@@ -284,15 +398,13 @@ class ExactLearner:
     def _kinds(self, X: FloatArray, threads: Threads | None) -> FloatArray:
         """Return what each kind says of new rows, [n, kinds, Q]."""
         side = self.inputs.transform(X)
-        assert self.bumps is not None
-        means = self.bumps.predict(np.nan_to_num(side))
-        advice = self.kind.natural(means, np.broadcast_to(self._variances(self.errors), means.shape))[:, None]
-        return self._ask(side, advice, means, np.empty(0), False, threads)
+        advice = self._advice(self._regress(X, side, None, None), self._variances(self.errors)[None])
+        return self._ask(side, advice, np.empty((0, self.settings.outputs)), np.empty(0), False, threads)
 
     def _nothing(self, rows: int) -> Blend:
         """Return what is predicted before anything is known."""
-        shape = rows, 1, self.settings.outputs
-        return Blend(np.ones((rows, 1)), np.zeros(shape), np.ones(shape))
+        _, covariances = self.kind.gaussians(self.kind.natural(np.zeros((rows, self.settings.outputs)), np.ones(1)))
+        return Blend(np.ones((rows, 1)), np.zeros((rows, 1, self.settings.outputs)), covariances[:, None])
 
     def _blend(self, kinds: FloatArray, weights: FloatArray) -> Blend:
         """Return the components of the mixture in the user's units."""
@@ -308,10 +420,9 @@ class ExactLearner:
         """Return the mixture for new rows."""
         return self._blend(self._kinds(X, threads), self.shares.copy())
 
-    def moments(self, X: FloatArray, threads: Threads | None) -> tuple[FloatArray, FloatArray]:
-        """Return the predictive mean and standard deviation, [n, D] each."""
-        shift, scale = self.targets.shift_and_scale()
-        means, covariances = self.kind.gaussians(self._kinds(X, threads))
+    def _mixed(self, kinds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance [n, D] of the mixture of kinds [n, kinds, Q], in standardised units."""
+        means, covariances = self.kind.gaussians(kinds)
         shares = self.shares.reshape(means.shape[1], -1)
         spreads = shares @ np.asarray(constants.SPREADS)
         totals = shares.sum(axis=1)
@@ -319,6 +430,12 @@ class ExactLearner:
         variances = self.kind.variances(covariances)
         variance = np.einsum("k,nkd->nd", spreads, variances)
         variance += np.einsum("k,nkd->nd", totals, (means - mean[:, None]) ** 2)
+        return mean, variance
+
+    def moments(self, X: FloatArray, threads: Threads | None) -> tuple[FloatArray, FloatArray]:
+        """Return the predictive mean and standard deviation, [n, D] each."""
+        shift, scale = self.targets.shift_and_scale()
+        mean, variance = self._mixed(self._kinds(X, threads))
         return shift + scale * mean, scale * np.sqrt(variance)
 
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -348,9 +465,7 @@ class ExactLearner:
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ExactLearner":
         """Return the learner that `state` described."""
-        own = values["settings"]
-        own |= {name: tuple(own[name]) for name in ("layer_sizes", "context_dims")}
-        learner = cls(Settings(**own))
+        learner = cls(restore_settings(values["settings"]))
         learner.rows, learner.judged = values["rows"], values["judged"]
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.shares, learner.errors = arrays["shares"], arrays["errors"]
@@ -365,11 +480,11 @@ class ExactLearner:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out compiled functions and buffers, which can be made anew."""
-        return {name: value for name, value in vars(self).items() if name not in ("_kernels", "_scratch")}
+        return {name: value for name, value in vars(self).items() if name not in ("_kernels", "_scratch", "_groups", "left")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle."""
-        vars(self).update(state)
+        vars(self).update(state, left=None)
         self._ready()
 
 
@@ -391,3 +506,28 @@ def _unflat(arrays: Arrays, prefix: str) -> Network:
     fields = {name: np.require(array, requirements="W") for name, array in fields.items()}
     fields |= {name: fields[name][0].item() for name in SCALARS}
     return Network(**fields, gates=gates)
+
+
+def make_learner(settings: Settings) -> Any:
+    """Return a learner that knows nothing: of joint neurons, or of networks apart for each of several outputs."""
+    from ggln.core.newton.outputs import ApartLearner  # which is made of what is here
+
+    return ApartLearner(settings) if _apart(settings) else ExactLearner(settings)
+
+
+def restore_learner(values: dict[str, Any], arrays: Arrays) -> Any:
+    """Return the learner that `state` described."""
+    from ggln.core.newton.outputs import ApartLearner
+
+    settings = restore_settings(values["settings"])
+    return (ApartLearner if _apart(settings) else ExactLearner).from_state(values, arrays)
+
+
+def _apart(settings: Settings) -> bool:
+    return settings.outputs > 1 and settings.covariance == "apart"
+
+
+def restore_settings(values: dict[str, Any]) -> Settings:
+    """Return settings from plain values, in which tuples may have become lists."""
+    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "context_dims")}
+    return Settings(**{**values, **tuples})

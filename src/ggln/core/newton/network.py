@@ -1,8 +1,8 @@
 """One network that learns exactly: its layers, how they are solved, and how it goes on row by row.
 
 A layer's inputs are what the layer below predicts, what regressions on all features predict, the features
-themselves, as Gaussians as wide as the errors of the layer below, and biases. Every neuron is then a local linear
-correction of what is below it.
+themselves, as Gaussians as wide as the errors of the layer below, and biases. Every neuron is then a local
+linear correction of what is below it.
 """
 
 from typing import Any, NamedTuple
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.jit import fast_kernel, inner_fast
+from ggln.core.jit import fast_kernel, inlined, inner_fast
 from ggln.core.newton import constants
 from ggln.core.newton.contexts import (
     Rows,
+    Rules,
     factorise,
     invert_factor,
     make_unit,
@@ -24,7 +25,6 @@ from ggln.core.newton.contexts import (
     solve_tree,
 )
 from ggln.core.newton.gates import (
-    Gates,
     choose_gates,
     context_of,
     contexts_of,
@@ -51,11 +51,14 @@ class Shape(NamedTuple):
     feature_precision: float
     least: float  # range of every neuron's precision
     most: float
+    pull: float = constants.PULL  # of every context towards its parent
+    mixing: bool = True  # whether a context is believed only as far as its parent is worse
     gating: str = "residual"  # or "mixed" or "axis", at random
+    without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
 
 
 class Network(NamedTuple):
-    """What a network knows. N neurons of all layers, C contexts each, at most M inputs, with their padding."""
+    """What a network knows. N neurons of all layers, C contexts each, at most M inputs with their padding."""
 
     sizes: Any  # [layers]  neurons
     first: Any  # [layers]  the first of them
@@ -70,7 +73,9 @@ class Network(NamedTuple):
     limits: Any  # [2]  range of precisions
     gates: Any  # Gates
     tables: Any  # [N, C, M]  weights
-    curvatures: Any  # [N, C, ..]  Hessians (`keep_curvature`)
+    pulls: Any  # [layers, M]  how strongly weights are held
+    curvatures: Any  # [N, regions, ..]  what rows add to Hessians (`contexts.add_region`)
+    told: Any  # [N, regions]  rows learnt there, by weight
     gradients: Any  # [N, C, M]  of rows learnt since the last Newton step
     counts: Any  # [N, C]  rows learnt, by weight
     fresh: Any  # [N, C]  of these, since the last Newton step
@@ -129,16 +134,17 @@ def count_biases(kind: Any) -> int:
 # Inputs ------------------------------------------------------------------------------------------------
 
 
-@inner_fast
+@inlined
 def write_inputs(
     kind, X, advice, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs, place, count,
     scratch,
 ):  # fmt: skip
-    """Write a layer's inputs of row t into inputs[place] # OUT [Q, m]: layer below, regressions, features, biases.
+    """Write a layer's inputs of row t into inputs[place] # OUT [Q, M].
 
-    X: [n, d]; advice: [n, R, Q], what regressions say; below: [K, Q], of which `neurons` are there; looked_at:
-    [layers, f], features; axes: outputs that features are given for apart, or 0; precisions: [layers, 2];
-    count: m; scratch: [Q]. Records are not passed on from row to row: their arrays would be counted each time.
+    That is the layer below, regressions, features and biases. X: [n, d]; advice: [n, R, Q], what regressions
+    say; below: [K, Q], of which `neurons` are there; looked_at: [layers, f], features; axes: outputs that
+    features are given for apart, or 0; precisions: [layers, 2]; count: m; scratch: [Q]. Records are not
+    passed on from row to row: their arrays would be counted each time.
     """
     planes, j = inputs.shape[1], 0
     for k in range(neurons):
@@ -165,9 +171,13 @@ def write_inputs(
         for q in range(planes):
             inputs[place, q, j] = scratch[q]
         j += 1
+    while j % LANES != 0:  # of a layer with more inputs before
+        for q in range(planes):
+            inputs[place, q, j] = 0.0
+        j += 1
 
 
-@inner_fast
+@inlined
 def find_centre(kind, inputs, place, trusted, span, centre, scratch):
     """Write what the trusted inputs say together # OUT [D]; return how far beyond its reach a mean may go.
 
@@ -189,7 +199,7 @@ def find_centre(kind, inputs, place, trusted, span, centre, scratch):
     return further
 
 
-@inner_fast
+@inlined
 def settle(kind, totals, variance, centre, reach, limits):
     """Make totals # OUT [Q] as wide as uncertain weights ask for, and bring them into range."""
     factor = damp(kind, variance)
@@ -237,7 +247,7 @@ def settle_rows(kind, network, layer, inputs, variances, order, totals, outputs,
 
 @fast_kernel
 def pool_neurons(kind, outputs, pooled, means):
-    """Write the product of all neurons, of the mean of their precisions # OUT [n, Q], and its mean # OUT [n, D]."""
+    """Write all neurons' product, of the mean of their precisions # OUT [n, Q], and its mean # OUT [n, D]."""
     neurons = outputs.shape[1]
     for t in range(outputs.shape[0]):
         for q in range(outputs.shape[2]):
@@ -280,6 +290,7 @@ def blank_network(
     most = int(inputs.max())
     width = padded(most)
     triangle = sum(padded(j + 1) for j in range(most))
+    regions = 1 << min(shape.context_dim, constants.REGION_DIM)
     return Network(
         sizes,
         np.cumsum(sizes) - sizes,
@@ -294,7 +305,9 @@ def blank_network(
         np.array([shape.least, shape.most]),
         empty_gates(neurons, shape.context_dim),
         np.zeros((neurons, contexts, width)),
-        np.zeros((neurons, contexts, triangle), np.float32),
+        np.ones((layers, width)),
+        np.zeros((neurons, regions, triangle)),
+        np.zeros((neurons, regions)),
         np.zeros((neurons, contexts, width)),
         np.zeros((neurons, contexts)),
         np.zeros((neurons, contexts)),
@@ -349,15 +362,19 @@ def fit_network(
     for layer, size in enumerate(shape.layer_sizes):
         error = float(np.sqrt(np.average(residuals**2, axis=0, weights=weights).mean()))
         scale = 1.0 / max(error, 1e-9) if layer or shape.regressions else 1.0
+        below_only = layer > 0 and "features above" in shape.without
         if planes == 1:
             scale, error = 1.0, shape.most
-        network.precisions[layer] = scale * shape.feature_precision, scale * shape.bias_precision
-        network.reach[layer] = constants.REACH * error
+        given = 0.0 if below_only else scale * shape.feature_precision
+        network.precisions[layer] = given, scale * shape.bias_precision
+        network.reach[layer] = np.inf if "reach" in shape.without else constants.REACH * error
         inputs = np.zeros((rows, planes, padded(int(network.inputs[layer]))))
         fill_inputs(kind, network, layer, X, advice, below, inputs)
         table = Rows(inputs, Y, weights)
         outputs_of = np.empty((rows, size, planes))
-        _fit_layer(kind, network, layer, table, X, judges, looked_at, residuals[judges], random, outputs_of)
+        _fit_layer(
+            kind, network, shape, layer, table, X, judges, looked_at, residuals[judges], random, outputs_of
+        )
         below, means = outputs_of, np.empty((rows, outputs))
         pool_neurons(kind, below, np.empty((rows, planes)), means)
         residuals = Y - (1.0 / (1.0 + np.exp(-means)) if planes == 1 else means)
@@ -368,6 +385,7 @@ def fit_network(
 def _fit_layer(
     kind: Any,
     network: Network,
+    shape: Shape,
     layer: int,
     table: Rows,
     X: FloatArray,
@@ -380,6 +398,8 @@ def _fit_layer(
     """Solve the neurons of one layer, and write what they predict of each row left out."""
     rows, planes, inputs = table.inputs.shape
     centre, pull = initial_weights(kind, network, layer)
+    network.pulls[layer, : pull.size] = shape.pull * pull
+    rules = Rules(*(name not in shape.without for name in ("parents", "left-out")), shape.mixing)
     work = make_work(rows, planes, pull.size)
     root, left, widths = np.empty(inputs), np.empty((rows, planes)), np.empty(rows)
     solve_root(kind, table, centre, pull, root, work, left, widths)
@@ -390,17 +410,21 @@ def _fit_layer(
     contexts, starts = np.empty(rows, np.int64), np.empty((1 << levels) + 1, np.int64)
     order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
     for neuron in range(int(network.first[layer]), int(network.first[layer]) + int(network.sizes[layer])):
-        candidates, picks = draw_candidates(odds, levels, judges.size, random)
+        candidates, picks = draw_candidates(odds, levels, judges.size, shape.gating, random)
         choose_gates(columns, told, counts, candidates, picks, network.gates, neuron)
         contexts_of(network.gates, neuron, X, contexts)
         order_by_context(contexts, starts, order)
         own = Rows(table.inputs[order], table.targets[order], table.weights[order])
         above, spreads = left[order], widths[order]
         solve_tree(
-            kind, own, starts, root, constants.PULL * pull, work, above, spreads, left_out, wide,
+            kind, own, starts, root, shape.pull * pull, rules, work, above, spreads, left_out, wide,
             network.tables[neuron], network.curvatures[neuron], network.spread[neuron],
         )  # fmt: skip
+        if "widths" in shape.without:
+            spreads[:] = network.spread[neuron] = 0.0
         network.counts[neuron] = np.bincount(contexts, table.weights, 1 << levels)
+        regions = network.told.shape[1]
+        network.told[neuron] = network.counts[neuron].reshape(regions, -1).sum(axis=1)
         settle_rows(
             kind, network, layer, own.inputs, spreads, order, above, outputs, neuron - network.first[layer]
         )
@@ -433,44 +457,61 @@ def add_curvature(factors, size, weight, curvatures, place):
 
 
 @inner_fast
-def unpack_curvature(curvatures, place, size, matrix):
-    """Write the lower triangle of the Hessian that begins at `place` of curvatures # OUT [M, M]."""
-    width = matrix.shape[1]
+def unpack_curvature(curvatures, place, size, share, pulls, layer, matrix):
+    """Write the lower triangle of a context's Hessian # OUT [M, M]: a share of its region's, and the pull."""
+    width, part = matrix.shape[1], spread(share)
     for j in range(size):
         for k in range(0, j + 1, LANES):
-            store(matrix, j * width + k, load(curvatures, place + k))
+            store(matrix, j * width + k, times(part, load(curvatures, place + k)))
+        matrix[j, j] += pulls[layer, j]
         place += j - j % LANES + LANES
 
 
-@inner_fast
+@inlined
 def learn_context(
-    kind, inputs, size, Y, t, weight, totals, tables, gradients, curvatures, counts, fresh, spreads, n, c, factors,
-    root, residue, matrix, factor, shares, unit, gradient, step, change,
+    kind, inputs, size, Y, t, weight, totals, gradients, curvatures, told_of, fresh, n, c, factors, root,
+    residue, gradient,
 ):  # fmt: skip
-    """Learn one row: add its gradient and curvature; take a Newton step once rows have grown enough.
+    """Add the gradient and the curvature of row t, of a positive weight, to context c of neuron n.
 
-    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted for row t; n, c: neuron and context; all
-    arrays from `tables` on # OUT. A row that is no density, or of weight 0, changes nothing.
+    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted, a density; gradients to fresh:
+    as in `Network` # OUT; the others are buffers.
     """
-    if not weight > 0.0 or not loss(kind, totals, 0, Y, t) < np.inf:
-        return
     derive(kind, totals, 0, Y, t, root, residue)
-    planes, width, told = totals.shape[1], tables.shape[2], spread(0.0)
+    planes, contexts, width = totals.shape[1], gradients.shape[1], gradients.shape[2]
     for j in range(0, size, LANES):
         store(gradient, j, spread(0.0))
     expand(kind, root, residue, inputs, 0, size, 1.0, 0, factors, gradient)
+    told = spread(0.0)
     for i in range(planes):
         for j in range(0, size, LANES):
             told = multiply_add(load(factors, i * width + j), load(factors, i * width + j), told)
-    weight = min(weight, constants.MOST_TOLD / total(told))
-    place = (n * tables.shape[1] + c) * width
+    share, place = min(weight, constants.MOST_TOLD / total(told)), (n * contexts + c) * width
     for j in range(0, size, LANES):
-        store(gradients, place + j, multiply_add(spread(weight), load(gradient, j), load(gradients, place + j)))
-    add_curvature(factors, size, weight, curvatures, (n * tables.shape[1] + c) * curvatures.shape[2])
-    fresh[n, c] += weight
-    if constants.GROWTH * fresh[n, c] < counts[n, c]:
-        return
-    unpack_curvature(curvatures, (n * tables.shape[1] + c) * curvatures.shape[2], size, matrix)
+        before = load(gradients, place + j)
+        store(gradients, place + j, multiply_add(spread(share), load(gradient, j), before))
+    region = c * told_of.shape[1] // contexts
+    add_curvature(factors, size, share, curvatures, (n * told_of.shape[1] + region) * curvatures.shape[2])
+    told_of[n, region] += share
+    fresh[n, c] += share
+
+
+@inlined
+def take_step(
+    kind, inputs, size, totals, tables, gradients, curvatures, told_of, pulls, layer, counts, fresh, spreads,
+    n, c, matrix, factor, shares, unit, gradient, step, change,
+):  # fmt: skip
+    """Take a Newton step for all rows learnt since the last one; the last keeps enough of its precision.
+
+    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted; tables to spreads: as in
+    `Network` # OUT; the others are buffers.
+    """
+    contexts, width = tables.shape[1], tables.shape[2]
+    place = (n * contexts + c) * width
+    region = c * told_of.shape[1] // contexts
+    start = (n * told_of.shape[1] + region) * curvatures.shape[2]
+    share = min((counts[n, c] + fresh[n, c]) / told_of[n, region], 1.0)
+    unpack_curvature(curvatures, start, size, share, pulls, layer, matrix)
     factorise(matrix, size, factor, shares)
     invert_factor(factor, shares, size, unit, matrix)
     for j in range(0, size, LANES):
@@ -478,11 +519,11 @@ def learn_context(
         store(gradients, place + j, spread(0.0))
         store(step, j, spread(0.0))
     solve_inverted(matrix, size, gradient, step)
-    for q in range(planes):
+    for q in range(change.size):
         change[q] = -dot(inputs, q * width, step, 0, size)
-    length = stride(kind, totals, 0, change)
+    length = spread(-stride(kind, totals, 0, change))
     for j in range(0, size, LANES):
-        store(tables, place + j, multiply_add(spread(-length), load(step, j), load(tables, place + j)))
+        store(tables, place + j, multiply_add(length, load(step, j), load(tables, place + j)))
     known = counts[n, c] + 1.0
     counts[n, c] += fresh[n, c]
     spreads[n, c] *= known / (counts[n, c] + 1.0)
@@ -502,7 +543,8 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     span, limits, reach = network.span, network.limits, network.reach
     features, slopes, offsets = network.gates.features, network.gates.weights, network.gates.offsets
     tables, gradients, curvatures = network.tables, network.gradients, network.curvatures
-    counts, fresh, spread = network.counts, network.fresh, network.spread
+    counts, fresh, spreads = network.counts, network.fresh, network.spread
+    told_of, pulls = network.told, network.pulls
     inputs, below, above, centre, own = (
         scratch.inputs,
         scratch.below,
@@ -510,7 +552,15 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
         scratch.centre,
         scratch.totals,
     )
-    raw, x = scratch.raw, np.empty(X.shape[1])
+    raw, change, root, residue, factors = (
+        scratch.raw,
+        scratch.change,
+        scratch.root,
+        scratch.residue,
+        scratch.factors,
+    )
+    matrix, factor, shares, unit = scratch.matrix, scratch.factor, scratch.shares, scratch.unit
+    gradient, step, x = scratch.gradient, scratch.step, np.empty(X.shape[1])
     for t in range(X.shape[0]):
         fill_missing(X, t, x)
         for layer in range(layers):
@@ -528,13 +578,18 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
                 for q in range(planes):
                     own[q] = dot(inputs, q * width, tables, place, size)
                     raw[0, q] = own[q]
-                variance = spread[neuron, context]
-                if learning:
+                variance = spreads[neuron, context]
+                if learning and weights[t] > 0.0 and loss(kind, raw, 0, Y, t) < np.inf:
                     learn_context(
-                        kind, inputs, size, Y, t, weights[t], raw, tables, gradients, curvatures, counts, fresh,
-                        spread, neuron, context, scratch.factors, scratch.root, scratch.residue, scratch.matrix,
-                        scratch.factor, scratch.shares, scratch.unit, scratch.gradient, scratch.step, scratch.change,
+                        kind, inputs, size, Y, t, weights[t], raw, gradients, curvatures, told_of, fresh,
+                        neuron, context, factors, root, residue, gradient,
                     )  # fmt: skip
+                    if constants.GROWTH * fresh[neuron, context] >= counts[neuron, context]:
+                        take_step(
+                            kind, inputs, size, raw, tables, gradients, curvatures, told_of, pulls, layer,
+                            counts, fresh, spreads, neuron, context, matrix, factor, shares, unit, gradient,
+                            step, change,
+                        )  # fmt: skip
                 settle(kind, own, variance, centre, furthest, limits)
                 for q in range(planes):
                     above[k, q] = own[q]
@@ -547,3 +602,13 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             for k in range(last):
                 value += below[k, q]
             outputs[t, q] = value / last
+
+
+@fast_kernel
+def follow_all(kind, networks, X, advice, Y, weights, learning, scratch, outputs):
+    """`follow` with a tuple of networks of one shape, for single rows. outputs: [E, n, Q] # OUT.
+
+    A call from Python takes as long as a network needs for the row; buffers are shared.
+    """
+    for e in range(len(networks)):
+        follow(kind, networks[e], X, advice, Y, weights, learning, scratch, outputs[e])

@@ -21,11 +21,11 @@ def loss(kind, totals, row, y, t):
 
 
 def derive(kind, totals, row, y, t, root, residue):
-    """Write the lower triangle A [Q, Q] and r [Q] # OUT, of which the factors are A z and the gradient F'r."""
+    """Write the lower triangle A [Q, Q] and r [Q] # OUT: the factors are F = A z and the gradient is F'r."""
 
 
 def width(kind, hat, root):
-    """Variance of the mean because weights are uncertain, over its own. hat: F H^-1 F' [Q, Q]; root: [Q, Q]."""
+    """Variance of the mean because weights are uncertain, over its own. hat: F H^-1 F' [Q, Q]; root: A."""
 
 
 def damp(kind, variance):
@@ -41,27 +41,29 @@ def mean_of(kind, totals, mean):
 
 
 def bound(kind, totals, centre, reach, least, most):
-    """Bring totals # OUT [Q] into range: the mean within `reach` of `centre` [D], precisions in [least, most]."""
+    """Bring totals # OUT [Q] into range: means within `reach` of `centre`, precisions in [least, most]."""
 
 
 def put(kind, axis, value, precision, planes):
-    """Write an input's natural parameters # OUT [Q]: a Gaussian at `value` along one output, or all if axis < 0.
+    """Write an input's natural parameters # OUT [Q]: a Gaussian at `value` along one output.
 
-    A precision of 0 is an input that says nothing.
+    It is along all of them if axis < 0. A precision of 0 is an input that says nothing.
     """
 
 
 def expand(kind, root, residue, inputs, t, size, scale, first, factors, gradient):
-    """Write scale * A z of row t into factors[first:first + Q] # OUT, and add scale * F'r to gradient # OUT [M].
+    """Write scale * A z of row t into factors[first:first + Q] # OUT; add scale * F'r to gradient # OUT [M].
 
-    root: A [Q, Q]; residue: r [Q]; inputs: z [n, Q, M], of which `size` are used; all are padded with zeros (`lanes`).
+    root: A [Q, Q]; residue: r [Q]; inputs: z [n, Q, M], of which `size` are used. All lines are padded with
+    zeros to whole vectors (`lanes`).
     """
 
 
 def shift(kind, hat, weight, root, residue):
-    """Turn r # OUT [Q] into what leaving out a row of weight c changes its totals by, A^-1 c (I - c S)^-1 S r.
+    """Turn r # OUT [Q] into what leaving out a row of weight c changes its totals by.
 
-    hat: S = F H^-1 F' [Q, Q], which is overwritten; root: A. Pivots of I - c S are at least LEAST_PIVOT.
+    That is A^-1 c (I - c S)^-1 S r. hat: S = F H^-1 F' [Q, Q], which may be overwritten; root: A. Pivots of
+    I - c S are at least LEAST_PIVOT.
     """
 
 
@@ -96,8 +98,8 @@ def shift_planes(hat, weight, root, residue):
         hat[k, k] = pivot
         for i in range(k + 1, size):
             ratio = hat[i, k] / pivot
-            for l in range(k + 1, i + 1):
-                hat[i, l] -= ratio * hat[l, k]
+            for j in range(k + 1, i + 1):
+                hat[i, j] -= ratio * hat[j, k]
             moved[i] -= ratio * moved[k]
     for back in range(size):
         i = size - 1 - back

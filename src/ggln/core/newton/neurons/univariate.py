@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ggln.core.newton.constants import LEAST_PIVOT
 from ggln.core.newton.lanes import LANES, load, multiply_add, spread, store, times
 from ggln.core.newton.neurons.protocol import (
-    LEAST_PRECISION,
     KEPT,
+    LEAST_PRECISION,
     Bound,
     Damp,
     Derive,
@@ -69,7 +69,7 @@ def loss_univariate(kind, totals, row, y, t):
 
 @Derive.register(Univariate)
 def derive_univariate(kind, totals, row, y, t, root, residue):
-    """u = a / L, v = sqrt(2 / L) (b - mu a), r = (e^2 - 1, -sqrt(2) e) with e = sqrt(L) (y - mu)."""
+    """Factors a / L, sqrt(2 / L) (b - mu a); r = (e^2 - 1, -sqrt(2) e) with e = sqrt(L) (y - mu)."""
     L = totals[row, 0]
     mu, scale = totals[row, 1] / L, np.sqrt(2.0 / L)
     e = np.sqrt(L) * (y[t, 0] - mu)

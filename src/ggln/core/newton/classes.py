@@ -1,0 +1,294 @@
+"""Classification that learns exactly: Bernoulli networks for each class, and a mixture by left-out rows.
+
+Two classes have one set of networks, several have one for each class against all others, whose probabilities
+are normalised. Below them, one regression on bumps predicts the zeros and ones of all classes; what it says
+of a row left out enters as a logit. Tables and streams are learnt as in `learner`: networks leave out a fold
+and are judged by it; a stream is solved afresh as its first rows grow. A kind of prediction takes part in the
+mixture once for each of `TEMPERATURES`, by which its logits are divided.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.constants import INPUT_LIMIT
+from ggln.core.newton import constants
+from ggln.core.newton.bumps import Bumps, fit_bumps
+from ggln.core.newton.learner import (
+    BUMPS,
+    GATES,
+    Arrays,
+    Progress,
+    Settings,
+    _flat,
+    _unflat,
+    restore_settings,
+    schedule,
+)
+from ggln.core.newton.mixture import find_shares, follow_shares
+from ggln.core.newton.network import Network, Shape, fit_network, follow, make_scratch
+from ggln.core.newton.neurons.bernoulli import Bernoulli
+from ggln.core.scaling import Scaler
+from ggln.core.threads import Threads
+
+FloatArray = NDArray[np.float64]
+Codes = NDArray[np.int64]
+KIND = Bernoulli(1)
+TEMPERATURES = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
+LEAST_PROBABILITY = 0.01
+"""What the regression says is kept this far from 0 and 1: it knows nothing of certainty."""
+MOST_LOGIT = 8.0
+"""Range of every neuron's logit: odds of 3,000 to 1."""
+
+
+class ClassLearner:
+    """Networks that solve their problems, one set for each column of zeros and ones.
+
+    settings.outputs: columns, 1 for two classes, else one for each class. Classes are numbered from 0.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.inputs = Scaler(settings.features, INPUT_LIMIT, bool(settings.standardize))
+        self.bumps: Bumps | None = None
+        self.units = np.zeros((2, settings.outputs))  # mean and deviation of each column, for the regression
+        self.networks: list[Network] = []  # column by column
+        self.shares = np.full(TEMPERATURES.size, 1.0 / TEMPERATURES.size)
+        self.judged = 0.0  # weight of the rows that shares come from
+        self.rows = 0
+        self.first_rows: list[tuple[FloatArray, Codes, FloatArray]] = []
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return max(self.settings.outputs, 2)
+
+    def _columns(self, codes: Codes) -> FloatArray:
+        """Return zeros and ones [n, columns] of classes [n]."""
+        first = 1 if self.settings.outputs == 1 else 0
+        found: FloatArray = (codes[:, None] == np.arange(first, self.classes)).astype(np.float64)
+        return found
+
+    def _shape(self, network: int, rows: int) -> Shape:
+        """Return what a network is made of: a bias is a logit of 1, and there are no variances."""
+        own = self.settings.shape(network, rows)
+        return own._replace(along_axes=False, bias_range=1.0, most=MOST_LOGIT)
+
+    # Solving -------------------------------------------------------------------------------------------
+
+    def fit(
+        self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads, progress: Progress
+    ) -> None:
+        """Solve a table. X: [n, d]; codes: [n], classes; weights: [n]."""
+        self.rows = X.shape[0]
+        self.inputs.fit(X[weights > 0])
+        self._solve(X, codes, weights, threads, progress)
+
+    def _solve(
+        self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads, progress: Progress
+    ) -> None:
+        settings, side, goals = self.settings, self.inputs.transform(X), self._columns(codes)
+        advice = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
+        self.networks = []
+        if np.count_nonzero(weights) < constants.FEWEST_ROWS:
+            self._judge(advice[:, None], codes, weights)
+            return
+        folds, count = settings.assign_folds(len(side)), settings.n_estimators
+        networks: list[Any] = [None] * (settings.outputs * count)
+        judged = np.full((count, *goals.shape), np.nan)
+
+        def solve_one(c: int, e: int) -> None:
+            shape, out = self._shape(e, len(side)), folds == e // settings.kinds % constants.FOLDS
+            given = np.ascontiguousarray(advice[:, c, None, None][:, : shape.regressions])
+            goal = np.ascontiguousarray(goals[:, c : c + 1])
+            known = sigmoid(given[:, 0]) if shape.regressions else np.average(goal, axis=0, weights=weights)
+            random = settings.random(c * count + e, GATES)
+            table = side[~out], given[~out], goal[~out], weights[~out]
+            network = fit_network(KIND, shape, *table, random, (goal - known)[~out], progress)
+            found, scratch = np.empty((int(out.sum()), 1)), make_scratch(network, KIND)
+            follow(KIND, network, side[out], given[out], goal[out], weights[out], True, scratch, found)
+            networks[c * count + e], judged[e, out, c] = network, found[:, 0]
+
+        threads.run([(solve_one, (c, e)) for c in range(settings.outputs) for e in range(count)])
+        self.networks = networks
+        kinds, covered = [advice] if settings.regressions else [], np.ones(len(goals), bool)
+        for group in range(min(settings.kinds, count)):
+            own = judged[group :: settings.kinds]
+            there = ~np.isnan(own[:, :, 0]).T
+            covered &= there.any(axis=1)
+            kinds.append(np.nansum(own, axis=0) / np.maximum(there.sum(axis=1), 1)[:, None])
+        self._judge(np.stack(kinds, axis=1)[covered], codes[covered], weights[covered])
+
+    def _regress_first(
+        self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
+    ) -> FloatArray:
+        """Fit the regression; return its logits [n, columns] of rows left out."""
+        counts = float(weights.sum())
+        share = (weights @ goals + 1.0) / (counts + 2.0)
+        self.units = np.stack([share, np.sqrt(share * (1.0 - share))])
+        if not self.settings.regressions:
+            return np.broadcast_to(np.log(share / (1.0 - share)), goals.shape).copy()
+        most = constants.STREAM_BUMPS if self.settings.online else constants.FIT_BUMPS
+        random = self.settings.random(0, BUMPS)
+        rows, targets = np.nan_to_num(side), (goals - self.units[0]) / self.units[1]
+        self.bumps, left = fit_bumps(rows, targets, weights, most, random, threads)
+        return self._logits(left)
+
+    def _logits(self, means: FloatArray) -> FloatArray:
+        """Return the logits of what the regression predicts, [n, columns]."""
+        p = np.clip(self.units[0] + self.units[1] * means, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+        found: FloatArray = np.log(p / (1.0 - p))
+        return found
+
+    def _judge(self, kinds: FloatArray, codes: Codes, weights: FloatArray) -> None:
+        """Find the shares from the logits [n, kinds, columns] of rows that nobody knew."""
+        logs = self._logs(self._components(kinds), codes)
+        self.shares, self.judged = find_shares(logs, weights), float(weights.sum()) + constants.SHARE_ROWS
+
+    def _components(self, kinds: FloatArray) -> FloatArray:
+        """Return the probabilities [n, components, classes] of logits [n, kinds, columns]."""
+        p = sigmoid(kinds[:, :, None] / TEMPERATURES[:, None]).reshape(len(kinds), -1, kinds.shape[2])
+        if self.settings.outputs == 1:
+            return np.concatenate([1.0 - p, p], axis=2)
+        found: FloatArray = p / p.sum(axis=2, keepdims=True)
+        return found
+
+    def _logs(self, components: FloatArray, codes: Codes) -> FloatArray:
+        """Return the log probability of the class of each row, [n, components]."""
+        found: FloatArray = np.log(components[np.arange(len(codes)), :, codes])
+        return found
+
+    # Going on ------------------------------------------------------------------------------------------
+
+    def partial_fit(
+        self,
+        X: FloatArray,
+        codes: Codes,
+        weights: FloatArray,
+        threads: Threads | None,
+        record: bool,
+        progress: Progress = lambda _: None,
+    ) -> list[FloatArray]:
+        """Learn rows in their order; return the probabilities [n, classes] before each, if to `record`."""
+        found, start = [], 0
+        while start < X.shape[0]:
+            stop = X.shape[0]
+            if self.settings.online and self.rows < constants.WARM_ROWS:
+                stop = min(stop, start + schedule(self.rows) - self.rows)
+            part = X[start:stop], codes[start:stop], weights[start:stop]
+            probabilities = self._learn(*part, threads)
+            if record:
+                found.append(probabilities)
+            self._seen(*part, threads)
+            progress(stop - start)
+            start = stop
+        return found
+
+    def _learn(self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads | None) -> FloatArray:
+        """Learn rows that stay within one draw of the networks; return what was predicted of each."""
+        if self.rows == 0:
+            return np.full((len(X), self.classes), 1.0 / self.classes)
+        side, goals = self.inputs.transform(X), self._columns(codes)
+        components = self._components(self._ask(side, goals, weights, threads))
+        history = np.empty((len(X), self.shares.size))
+        logs = self._logs(components, codes)
+        self.judged = follow_shares(logs, weights, self.shares, self.judged, history)
+        # one sum a row, in a fixed order, however many rows there are
+        found: FloatArray = np.sum(history[:, :, None] * components, axis=1)
+        return found
+
+    def _ask(
+        self, side: FloatArray, goals: FloatArray | None, weights: FloatArray, threads: Threads | None
+    ) -> FloatArray:
+        """Return the logits of each kind, [n, kinds, columns]; with targets, rows are learnt afterwards."""
+        settings, count, learning = self.settings, self.settings.n_estimators, goals is not None
+        columns = np.empty((0, settings.outputs)) if goals is None else goals
+        advice = self._regress(side, goals, weights)
+        said = np.empty((len(self.networks), len(side), 1))
+        tasks: list[Any] = []
+        for i, network in enumerate(self.networks):
+            c = i // count
+            given = np.ascontiguousarray(advice[:, c, None, None][:, : network.regressions])
+            goal = np.ascontiguousarray(columns[:, c : c + 1])
+            scratch = make_scratch(network, KIND)
+            tasks.append((follow, (KIND, network, side, given, goal, weights, learning, scratch, said[i])))
+        (threads or Threads(1)).run(tasks)
+        kinds = [advice] if settings.regressions or not self.networks else []
+        if self.networks:
+            each = said[:, :, 0].reshape(settings.outputs, count, len(side))
+            groups = range(min(settings.kinds, count))
+            kinds += [each[:, group :: settings.kinds].mean(axis=1).T for group in groups]
+        return np.stack(kinds, axis=1)
+
+    def _regress(self, side: FloatArray, goals: FloatArray | None, weights: FloatArray) -> FloatArray:
+        """Return the regression's logits [n, columns]; with targets it learns them afterwards."""
+        if self.bumps is None:
+            return self._logits(np.zeros((len(side), self.settings.outputs)))
+        rows = np.nan_to_num(side)
+        if goals is None:
+            return self._logits(self.bumps.predict(rows))
+        return self._logits(self.bumps.learn(rows, (goals - self.units[0]) / self.units[1], weights))
+
+    def _seen(self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads | None) -> None:
+        """Count rows; solve a young stream afresh when it is time."""
+        warming = self.settings.online and self.rows < constants.WARM_ROWS
+        due = schedule(self.rows)
+        self.rows += X.shape[0]
+        if not warming:
+            return
+        self.first_rows.append((X.copy(), codes.copy(), weights.copy()))
+        if self.rows < due:
+            return
+        rows, classes, counts = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
+        self.first_rows = [] if self.rows >= constants.WARM_ROWS else [(rows, classes, counts)]
+        if counts.any():
+            self.inputs.fit(rows)
+            self._solve(rows, classes, counts, threads or Threads(1), lambda _: None)
+
+    # Predicting and state ------------------------------------------------------------------------------
+
+    def probabilities(self, X: FloatArray, threads: Threads | None) -> FloatArray:
+        """Return the probabilities [n, classes] of new rows."""
+        if self.rows == 0:
+            return np.full((len(X), self.classes), 1.0 / self.classes)
+        kinds = self._ask(self.inputs.transform(X), None, np.empty(0), threads)
+        found: FloatArray = np.sum(self.shares[:, None] * self._components(kinds), axis=1)
+        return found
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return all that is known, as plain values and as arrays."""
+        values = {"settings": asdict(self.settings), "rows": self.rows, "judged": self.judged}
+        arrays = {"scaler.inputs": self.inputs.state, "shares": self.shares, "units": self.units}
+        if self.bumps is not None:
+            arrays |= {f"bumps.{name}": array for name, array in self.bumps.state().items()}
+        for i, network in enumerate(self.networks):
+            arrays |= {f"network.{i}.{name}": array for name, array in _flat(network).items()}
+        if self.first_rows:
+            for name, parts in zip(
+                ("X", "codes", "weights"), zip(*self.first_rows, strict=True), strict=True
+            ):
+                arrays[f"first.{name}"] = np.concatenate(parts)
+        return values, arrays
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ClassLearner":
+        """Return the learner that `state` described."""
+        learner = cls(restore_settings(values["settings"]))
+        learner.rows, learner.judged = values["rows"], values["judged"]
+        learner.inputs.state[:] = arrays["scaler.inputs"]
+        learner.shares, learner.units = arrays["shares"].copy(), arrays["units"].copy()
+        own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
+        learner.bumps = Bumps.from_state(own) if own else None
+        count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
+        learner.networks = [_unflat(arrays, f"network.{i}.") for i in range(count)]
+        if "first.X" in arrays:
+            learner.first_rows = [(arrays["first.X"], arrays["first.codes"], arrays["first.weights"])]
+        return learner
+
+
+def sigmoid(logits: FloatArray) -> FloatArray:
+    """Return 1 / (1 + exp(-z))."""
+    found: FloatArray = 1.0 / (1.0 + np.exp(-logits))
+    return found
