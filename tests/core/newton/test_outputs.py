@@ -133,8 +133,8 @@ def test_a_table_is_learnt(covariance, outputs):
 
 
 def test_every_feature_in_every_coordinate_if_there_are_many():
-    assert settings("diagonal", 3, features=10).shape(0).along_axes
-    assert not settings("diagonal", 3, features=11).shape(0).along_axes
+    assert settings("diagonal", 3, features=10).shape(0, 100).along_axes
+    assert not settings("diagonal", 3, features=11).shape(0, 100).along_axes
 
 
 @EVERY

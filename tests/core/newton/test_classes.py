@@ -1,0 +1,118 @@
+"""Classification that learns exactly: tables, streams, and what is saved."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from ggln.core.newton.classes import ClassLearner
+from ggln.core.newton.learner import Settings
+from ggln.core.threads import Threads
+
+EVERY = pytest.mark.parametrize("classes", [2, 3])
+
+
+def make(classes, **changes):
+    values = {
+        "layer_sizes": (3, 3),
+        "context_dims": (2, 2),
+        "n_estimators": 4,
+        "regressions": True,
+        "base_variance": 1.0,
+        "bias_range": 5.0,
+        "bias_variance": 1.0,
+        "min_variance": 1e-10,
+        "max_variance": 1e2,
+        "covariance": "isotropic",
+        "standardize": True,
+        "features": 3,
+        "outputs": 1 if classes == 2 else classes,
+        "seed": 0,
+    }
+    return ClassLearner(Settings(**{**values, **changes}))
+
+
+def table(n, classes, seed=0):
+    """Rows, and classes that are drawn with the probabilities that come last."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    logits = np.column_stack([np.zeros(n), 3 * X[:, 0] * X[:, 1], 2 * np.abs(X[:, 2])])[:, :classes]
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    return X, (rng.random((n, 1)) > np.cumsum(p, axis=1)).sum(axis=1), p
+
+
+def log_loss(p, codes):
+    return -np.mean(np.log(p[np.arange(len(codes)), codes]))
+
+
+@EVERY
+@pytest.mark.parametrize("regressions", [True, False])
+def test_a_table_is_learnt(classes, regressions):
+    X, codes, _ = table(400, classes)
+    learner = make(classes, regressions=regressions)
+    with Threads(1) as threads:
+        learner.fit(X, codes, np.ones(400), threads, lambda _: None)
+    X, codes, p = table(1000, classes, seed=1)
+    found = learner.probabilities(X, None)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    ignorant = log_loss(np.full(p.shape, 1 / classes), codes)
+    assert log_loss(found, codes) < ignorant - 0.5 * (ignorant - log_loss(p, codes))
+
+
+@EVERY
+def test_how_a_stream_is_cut_does_not_matter(classes):
+    X, codes, _ = table(40, classes)
+    weights = np.ones(40)
+    weights[[0, 5, 20]] = 0.0, 0.0, 2.5
+    found, last = [], []
+    for cuts in ([], [1, 2, 7, 19, 20, 33]):
+        learner = make(classes, online=True)
+        parts = [
+            p
+            for part in np.split(np.arange(40), cuts)
+            for p in learner.partial_fit(X[part], codes[part], weights[part], None, True)
+        ]
+        found.append(np.concatenate(parts))
+        last.append(learner.probabilities(X, None))
+    assert found[0].shape == (40, classes)
+    np.testing.assert_allclose(found[0][0], 1 / classes)
+    assert np.array_equal(*found)
+    assert np.array_equal(*last)
+
+
+@EVERY
+@pytest.mark.parametrize("online", [True, False])
+def test_state_and_pickle_go_on_to_the_last_bit(classes, online):
+    X, codes, _ = table(60, classes)
+    learner = make(classes, online=online)
+    if not online:
+        with Threads(1) as threads:
+            learner.fit(X, codes, np.ones(60), threads, lambda _: None)
+    learner.partial_fit(X[:21], codes[:21], np.ones(21), None, False)
+    values, arrays = pickle.loads(pickle.dumps(learner.state()))
+    others = [ClassLearner.from_state(values, arrays), pickle.loads(pickle.dumps(learner))]
+    for each in (learner, *others):
+        each.partial_fit(X[21:40], codes[21:40], np.ones(19), None, False)
+    for other in others:
+        assert np.array_equal(learner.probabilities(X, None), other.probabilities(X, None))
+
+
+def test_a_class_that_never_came_is_unlikely_and_possible():
+    X, codes, _ = table(100, 2)
+    learner = make(3)
+    with Threads(1) as threads:
+        learner.fit(X, codes, np.ones(100), threads, lambda _: None)
+    found = learner.probabilities(X, None)[:, 2]
+    assert np.all(found > 0)
+    assert found.mean() < 0.05
+
+
+def test_missing_values_are_taken():
+    X, codes, _ = table(100, 2)
+    X[::7, 1] = np.nan
+    learner = make(2)
+    with Threads(1) as threads:
+        learner.fit(X, codes, np.ones(100), threads, lambda _: None)
+    assert np.all(np.isfinite(learner.probabilities(X, None)))
