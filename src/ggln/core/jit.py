@@ -47,6 +47,14 @@ def inner_fast(function: Callable[..., Any]) -> Any:
     return numba.njit(fastmath=FAST_FLAGS, **COMMON, **INNER)(function)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Make the function's text part of the kernels that call it, with their flags.
+
+    For functions of many arrays: to pass 20 of them takes as long as to learn a row.
+    """
+    return numba.njit(inline="always", **COMMON)(function)
+
+
 class Specialized:
     """Kernels for arguments whose types never change, called without the look-up of these types.
 

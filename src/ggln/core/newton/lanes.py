@@ -65,7 +65,7 @@ def load(_typing_context: Any, array: Any, position: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         element, size = _element(signature.args[0])
-        address = _pointer(context, builder, signature.args[0], *arguments, element)
+        address = _pointer(context, builder, signature.args[0], arguments[0], arguments[1], element)
         value = builder.load(address, align=size)
         return value if size == 8 else builder.fpext(value, VECTOR)
 
@@ -78,7 +78,7 @@ def store(_typing_context: Any, array: Any, position: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         element, size = _element(signature.args[0])
-        address = _pointer(context, builder, signature.args[0], *arguments[:2], element)
+        address = _pointer(context, builder, signature.args[0], arguments[0], arguments[1], element)
         value = arguments[2]
         if size == 4:
             value = builder.fptrunc(value, ir.VectorType(element, LANES))
