@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ggln.components import Distribution, gaussians, mixture
+from ggln.components import Distribution, mixture
 from ggln.core.learner import Learner
+from ggln.explain.methods import inspector
 from ggln.manners import Manners
 
 FloatArray = NDArray[np.float64]
@@ -79,18 +79,10 @@ class Forecasts(Manners):
         """Return every neuron's mean and variance, layer by layer; the networks' layers side by side."""
         rows = self._check_rows(X)
         with self._threads() as threads:
-            predictions = self.learner_.predictions(rows, threads)
-        means, covariances = gaussians(predictions, self.n_outputs_)
-        if covariances.ndim == 5:
-            covariances = np.diagonal(covariances, axis1=3, axis2=4)
+            layers = inspector(self.learner_).neurons(rows, threads)
         if self.n_outputs_ == 1:
-            means, covariances = means[..., 0], covariances[..., 0]
-        edges = np.cumsum((0, *self.learner_.settings.layer_sizes))
-        shape = (rows.shape[0], -1, *means.shape[3:])
-        return [
-            NeuronLayer(means[:, :, a:b].reshape(shape), covariances[:, :, a:b].reshape(shape))
-            for a, b in itertools.pairwise(edges)
-        ]
+            layers = [(mean[..., 0], variance[..., 0]) for mean, variance in layers]
+        return [NeuronLayer(mean, variance) for mean, variance in layers]
 
     def _shaped(self, values: FloatArray) -> FloatArray:
         """Return (n, outputs) values in the shape that the targets had."""

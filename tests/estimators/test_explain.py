@@ -6,19 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.neural_network import MLPRegressor
 
 from ggln import GGLNRegressor
+from ggln.explain.shapley import coalitions, contributions
 
 KINDS = [(None, "isotropic"), (3, "isotropic"), (3, "diagonal"), (3, "full")]
-METHODS = ["explain", "slopes", "effects", "importance", "contexts", "active_gates"]
+METHODS = ["explain", "slopes", "effects", "importance", "contexts", "active_gates", "neurons"]
+
+
+@pytest.fixture
+def solved(tiny):
+    """As `tiny`, learning exactly, in networks of two kinds."""
+    return lambda **changes: tiny(exact=True, **{"context_dim": (3, 2), **changes})
 
 
 @pytest.fixture
 def doubled(monkeypatch):
-    """Let all networks compute in double precision, so that rounding is far below any real difference."""
+    """Let networks of gradient steps compute in double precision: rounding is far below any difference."""
     original = GGLNRegressor._settings
 
     def settings(self, *arguments):
@@ -36,7 +41,155 @@ def step():
     return X, y
 
 
-# Contributions -----------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def additive():
+    """A model of y = sin(3 a) + b^2 + noise, with a feature that does nothing, and new rows."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, (600, 3)), columns=["a", "b", "c"])
+    y = np.sin(3 * X["a"]) + X["b"] ** 2 + 0.1 * rng.standard_normal(600)
+    return GGLNRegressor(random_state=0).fit(X[:500], y[:500]), X[:500], X[500:540]
+
+
+# Contributions of networks that were solved ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("outputs", "covariance"), KINDS)
+@pytest.mark.parametrize("base_model", ["auto", "feature"])
+def test_contributions_of_features_add_up(solved, table, outputs, covariance, base_model):
+    X, y = table(outputs=outputs)
+    model = solved(covariance=covariance, base_model=base_model).fit(X, 100 + 7 * y)
+    explanation = model.explain(X[:9])
+    assert explanation.names == ["x0", "x1", "x2"]
+    assert explanation.precision is None
+    assert explanation.biases == 0
+    assert explanation.mean.shape == (9, 3) if outputs is None else (9, 3, 3)
+    np.testing.assert_allclose(explanation.prediction, model.predict(X[:9]), rtol=1e-12)
+    model.partial_fit(X[:20], 50 + y[:20])
+    np.testing.assert_allclose(model.explain(X[:9]).prediction, model.predict(X[:9]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 60])
+def test_streams_are_explained_from_their_first_row_on(solved, table, rows):
+    X, y = table()
+    model = solved().partial_fit(X[:rows], y[:rows])
+    np.testing.assert_allclose(model.explain(X).prediction, model.predict(X), rtol=1e-12)
+    for method in METHODS:
+        assert getattr(model, method)(X[:1]) is not None
+
+
+def test_the_intercept_is_the_mean_prediction_of_the_background(solved, table):
+    X, y = table()
+    model = solved().fit(X, y)
+    assert model.explain(X[:1], X[5:9]).intercept == pytest.approx(model.predict(X[5:9]).mean())
+    few = model.explain(X[:1], X, n_background=4)
+    assert few.intercept == pytest.approx(model.predict(X[[7, 22, 37, 52]]).mean())
+    # rows that the model keeps, spread evenly over what is predicted of them
+    assert model.explain(X[:1]).intercept == pytest.approx(model.predict(X).mean(), abs=0.05)
+    bare = solved(base_model="feature").fit(X, y)
+    assert bare.explain(X[:1]).intercept == pytest.approx(bare.predict(X.mean(axis=0)[None])[0])
+
+
+def test_contributions_to_an_additive_function_are_its_parts(additive):
+    model, X, rows = additive
+    background = X[:50]
+    found = model.explain(rows, background, n_background=50)
+    effects = model.effects(rows, background, n_values=50)
+    assert found.names == effects.names == ["a", "b", "c"]
+    np.testing.assert_allclose(found.mean, effects.total, atol=0.05)
+    parts = (
+        [np.sin(3 * some["a"]) for some in (rows, background)],
+        [some["b"] ** 2 for some in (rows, background)],
+    )
+    true = np.stack([own - other.mean() for own, other in parts], axis=1)
+    assert np.abs(found.mean[:, :2] - true).mean() < 0.03
+    assert np.abs(found.mean[:, 2]).max() < 0.05
+    default = model.explain(rows)
+    np.testing.assert_allclose(default.mean, model.effects(rows).total, atol=0.08)
+    assert default.intercept == pytest.approx(model.predict(X).mean(), abs=0.02)
+
+
+def test_contributions_are_given_to_the_feature_whose_gates_did_it(solved, step):
+    X, y = step
+    found = solved(base_model="feature", gating="residual").fit(X, y).explain(X[:50], X)
+    np.testing.assert_allclose(found.mean[:, 0], y[:50] - y.mean(), atol=1.0)
+    assert np.abs(found.mean[:, 1]).mean() < 0.1
+
+
+@pytest.mark.parametrize("players", [1, 2, 3, 4, 5, 9])
+def test_coalitions_divide_the_whole_difference(players):
+    sets, weights = coalitions(players, 3)
+    assert not sets[:, 0].any()
+    assert sets[:, -1].all()
+    np.testing.assert_allclose(weights[:, 1:-1].sum(axis=2), 0.0, atol=1e-15)
+    np.testing.assert_allclose(weights[:, 0].sum(axis=1), -1.0)
+    np.testing.assert_allclose(weights[:, -1].sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("features", [2, 4, 7])
+def test_what_two_features_do_together_is_shared_evenly(features):
+    rng = np.random.default_rng(0)
+    rows, background = rng.normal(size=(5, features)), rng.normal(size=(6, features))
+
+    def mean(X):
+        return np.stack([X[:, 0] * X[:, 1] + 2.0 * X[:, -1], X[:, 0]], axis=1)
+
+    found, start = contributions(mean, rows, background, [[i] for i in range(features)])
+    np.testing.assert_allclose(start, mean(background).mean(axis=0))
+    (a, b), (other, another) = rows.T[:2, :, None], background.T[:2, None]
+    # Shapley values of a product, by hand
+    expected = (
+        0.5 * ((a - other) * (b + another)).mean(axis=1),
+        0.5 * ((a + other) * (b - another)).mean(axis=1),
+    )
+    tail = 2.0 * (rows[:, -1] - background[:, -1].mean())
+    np.testing.assert_allclose(found[:, 0, 0], expected[0], atol=1e-12)
+    np.testing.assert_allclose(found[:, 1, 0], expected[1] + (tail if features == 2 else 0.0), atol=1e-12)
+    if features > 2:
+        np.testing.assert_allclose(found[:, -1, 0], tail, atol=1e-12)
+        np.testing.assert_allclose(found[:, 2:-1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(found[:, 1:, 1], 0.0, atol=1e-12)
+
+
+def test_contributions_do_not_depend_on_calls_or_threads(solved, table, monkeypatch):
+    X, y = table()
+    X = np.hstack([X, X[:, ::-1] ** 2])
+    model = solved(n_jobs=1).fit(X, y)
+    expected = model.explain(X[:6]).mean
+    monkeypatch.setattr("ggln.explain.shapley.BLOCK", 700)
+    np.testing.assert_allclose(model.set_params(n_jobs=2).explain(X[:6]).mean, expected, atol=1e-12)
+    alone = np.concatenate([model.explain(row[None]).mean for row in X[:6]])
+    np.testing.assert_allclose(alone, expected, atol=1e-12)
+
+
+def test_groups_change_together(solved, table):
+    X, y = table()
+    model = solved().fit(X, y)
+    found = model.explain(X[:4], X[:8], groups={"both": ["x0", "x2"]})
+    assert found.names == ["both", "x1"]
+    np.testing.assert_allclose(found.prediction, model.predict(X[:4]), rtol=1e-12)
+    with pytest.raises(ValueError, match="groups name 'x9', which is not one of the features"):
+        model.explain(X[:4], groups={"wrong": ["x9"]})
+
+
+def test_outputs_apart_are_explained_together(solved, table):
+    outputs = pytest.importorskip("ggln.core.newton.outputs")
+    X, Y = table(outputs=2)
+    model = solved().fit(X, Y)
+    settings = dataclasses.replace(model.learner_.settings, covariance="apart")
+    model.learner_ = outputs.ApartLearner(settings)
+    with model._threads() as threads:
+        model.learner_.fit(X, Y, np.ones(len(X)), threads, lambda _: None)
+    np.testing.assert_allclose(model.explain(X[:4]).prediction, model.predict(X[:4]), rtol=1e-12)
+    assert_slopes_are_derivatives(model, X + 0.005, reach=1e-5)
+    effects = model.effects(X[:3])
+    np.testing.assert_allclose(effects.values + effects.gates, effects.total, atol=1e-12)
+    assert effects.total.shape == (3, 3, 2)
+    assert model.contexts(X).shape == (60, 4, 16)
+    assert set(model.active_gates(X[:1]).network) == {0, 1, 2, 3}
+    assert [layer.mean.shape for layer in model.neurons(X)] == [(60, 18, 2), (60, 10, 2), (60, 4, 2)]
+
+
+# Contributions of networks that learn by gradient steps -----------------------------------------------
 
 
 @pytest.mark.parametrize(("outputs", "covariance"), KINDS)
@@ -88,13 +241,6 @@ def test_many_rows_are_explained_in_blocks(tiny, table, monkeypatch):
     np.testing.assert_allclose(model.slopes(X), slopes, rtol=1e-9, atol=1e-12)
 
 
-def test_regressors_of_one_kind_have_names_of_their_own(tiny, table):
-    X, y = table()
-    explanation = tiny(base_model=[Ridge(0.1), Ridge(10.0)], folds=2).fit(X, y).explain(X[:1])
-    assert explanation.names == ["x0", "x1", "x2", "Ridge 1", "Ridge 2", "bias -", "bias +"]
-    assert explanation.biases == 2
-
-
 # Slopes ------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +260,7 @@ def assert_slopes_are_derivatives(model, X, reach=1e-6):
 
 @pytest.mark.parametrize(("outputs", "covariance"), KINDS)
 @pytest.mark.parametrize("base_model", ["feature", "blr", "linear"])
-def test_slopes_are_derivatives(tiny, table, doubled, outputs, covariance, base_model):
+def test_slopes_of_gradient_networks_are_derivatives(tiny, table, doubled, outputs, covariance, base_model):
     X, y = table(outputs=outputs)
     model = tiny(covariance=covariance, base_model=base_model).fit(10 * X, 100 + 7 * y)
     assert_slopes_are_derivatives(model, 10 * X)
@@ -135,42 +281,38 @@ def test_slopes_are_derivatives_where_predictions_are_held_in_their_range(tiny, 
     assert_slopes_are_derivatives(tiny(**narrow).fit(X, y), X)
 
 
-@pytest.mark.parametrize("outputs", [None, 2])
-def test_slopes_go_through_regressors(tiny, table, doubled, outputs):
+@pytest.mark.parametrize(("outputs", "covariance"), KINDS)
+@pytest.mark.parametrize("base_model", ["auto", "feature"])
+def test_slopes_of_solved_networks_are_derivatives(solved, table, outputs, covariance, base_model):
     X, y = table(outputs=outputs)
-    regressors = [MLPRegressor(hidden_layer_sizes=(8, 6), max_iter=20, random_state=0), Ridge()]
-    assert_slopes_are_derivatives(tiny(base_model=regressors, folds=2).fit(X, y), X)
+    model = solved(covariance=covariance, base_model=base_model).fit(10 * X, 100 + 7 * y)
+    assert_slopes_are_derivatives(model, 10 * X + 0.05, reach=1e-4)  # gates go through rows that were learnt
 
 
-@pytest.mark.parametrize("outputs", [None, 2])
-def test_slopes_go_through_the_regressions_of_a_stream(tiny, table, doubled, outputs):
-    """By the means that these predict, and by their precisions, which depend on the row as well."""
-    X, y = table(outputs=outputs)
-    model = tiny(base_model="auto", n_estimators=2, gating="axis").partial_fit(10 * X, 100 + 7 * y)
-    assert_slopes_are_derivatives(model, 10 * X)
-
-
-def test_slopes_beyond_all_limits_vanish(tiny, table):
+def test_slopes_through_regressors_of_the_user_are_refused(solved, table):
     X, y = table()
-    assert not tiny().fit(X, y).slopes(np.full((1, 3), 1e9)).any()
-    assert not tiny(base_model="none").fit(X, y).slopes(X).any()
-
-
-def test_slopes_of_an_unknown_regressor_are_refused(tiny, table):
-    X, y = table()
-    model = tiny(base_model=[KNeighborsRegressor()], folds=2).fit(X, y)
-    with pytest.raises(ValueError, match="KNeighborsRegressor, whose derivative is not known: use effects"):
+    model = solved(base_model=[KNeighborsRegressor()]).fit(X, y)
+    with pytest.raises(ValueError, match="regressors whose derivatives are not known: use effects"):
         model.slopes(X)
     assert model.effects(X[:2], X).total.shape == (2, 3)
+    np.testing.assert_allclose(model.explain(X[:2]).prediction, model.predict(X[:2]), rtol=1e-12)
+
+
+def test_slopes_beyond_all_limits_vanish(tiny, solved, table):
+    X, y = table()
+    assert not solved().fit(X, y).slopes(np.full((1, 3), 1e9)).any()
+    assert not tiny().fit(X, y).slopes(np.full((1, 3), 1e9)).any()
+    assert not tiny(base_model="none").fit(X, y).slopes(X).any()
 
 
 # Effects and importance --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("outputs", [None, 2])
-def test_effects_are_differences_of_predictions(tiny, table, outputs):
+@pytest.mark.parametrize("learning", ["newton", "capped"])
+def test_effects_are_differences_of_predictions(tiny, table, learning, outputs):
     X, y = table(outputs=outputs)
-    model = tiny().fit(X, 100 + 7 * y)
+    model = tiny(step=learning).fit(X, 100 + 7 * y)
     background = X[:7]
     effects = model.effects(X[:3], background)
     for row in range(3):
@@ -182,9 +324,10 @@ def test_effects_are_differences_of_predictions(tiny, table, outputs):
     np.testing.assert_allclose(effects.values + effects.gates, effects.total, atol=1e-12)
 
 
-def test_without_gates_all_effects_go_through_values(tiny, table):
+@pytest.mark.parametrize("learning", ["newton", "capped"])
+def test_without_gates_all_effects_go_through_values(tiny, table, learning):
     X, y = table()
-    effects = tiny(context_dim=0).fit(X, y).effects(X[:5], X)
+    effects = tiny(step=learning, context_dim=0).fit(X, y).effects(X[:5], X)
     assert not effects.gates.any()
     assert effects.values.any()
 
@@ -196,7 +339,15 @@ def test_without_base_inputs_all_effects_go_through_gates(tiny, table):
     assert effects.gates.any()
 
 
-def test_long_backgrounds_are_represented_by_evenly_spaced_values(tiny, table):
+def test_effects_compare_with_rows_that_the_model_keeps(solved, table):
+    X, y = table()
+    model = solved().fit(X, y)
+    alone = model.effects(X[:1], n_values=60)
+    # but for their last bits, which may be on the other side of a gate
+    np.testing.assert_allclose(alone.total, model.effects(X[:1], X, n_values=60).total, atol=1e-3)
+
+
+def test_long_backgrounds_are_represented_by_evenly_spaced_values():
     from ggln.explain.effects import reference_values
 
     values = np.arange(100.0)[::-1, None]
@@ -215,9 +366,10 @@ def test_what_gates_do_is_credited_to_the_feature(tiny, step):
     assert importance.total[0] == pytest.approx(3.0, abs=0.6)
 
 
-def test_importance_is_the_mean_size(tiny, table):
+@pytest.mark.parametrize("learning", ["newton", "capped"])
+def test_importance_is_the_mean_size(tiny, table, learning):
     X, Y = table(outputs=2)
-    model = tiny().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    model = tiny(step=learning).fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
     frame = pd.DataFrame(X[:10], columns=["a", "b", "c"])
     importance, effects = model.importance(frame), model.effects(frame)
     assert importance.names == ["a", "b", "c"]
@@ -231,11 +383,22 @@ def test_importance_is_the_mean_size(tiny, table):
 # Gates and neighbours ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gating", ["axis", "sphere", "mixed"])
-def test_gates_are_half_spaces_in_the_units_of_the_features(tiny, table, gating):
+@pytest.mark.parametrize(
+    ("learning", "gating"),
+    [
+        ("capped", "axis"),
+        ("capped", "sphere"),
+        ("capped", "mixed"),
+        ("newton", "residual"),
+        ("newton", "mixed"),
+    ],
+)
+def test_gates_are_half_spaces_in_the_units_of_the_features(tiny, table, learning, gating):
     X, y = table()
     X = X * [1.0, 100.0, 0.01] + [0.0, -500.0, 3.0]
-    model = tiny(gating=gating, context_dim=(2, 3), n_estimators=4).fit(X, y)
+    settings = {"gating": gating, "context_dim": (2, 3), "base_model": "auto", "n_estimators": 4}
+    model = tiny(step=learning, **settings).fit(X, y)
+    X = X + 1e-3 * X.std(axis=0)  # gates may go right through a row that was learnt
     contexts = model.contexts(X)
     for row in range(5):
         gates = model.active_gates(X[row : row + 1])
@@ -249,18 +412,20 @@ def test_gates_are_half_spaces_in_the_units_of_the_features(tiny, table, gating)
         assert len(gates.conditions()) == gates.inside.size
 
 
-def test_conditions_read_as_inequalities(tiny, table):
+@pytest.mark.parametrize("learning", ["newton", "capped"])
+def test_conditions_read_as_inequalities(tiny, table, learning):
     X, y = table()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    gates = tiny(gating="axis").fit(frame, y).active_gates(frame[:1])
+    gates = tiny(step=learning, gating="axis").fit(frame, y).active_gates(frame[:1])
     row = frame.iloc[0].to_dict()
     for condition in gates.conditions():
         assert eval(condition, {}, row), condition
 
 
-def test_within_its_bounds_a_feature_changes_no_gate(tiny, table):
+@pytest.mark.parametrize("learning", ["newton", "capped"])
+def test_within_its_bounds_a_feature_changes_no_gate(tiny, table, learning):
     X, y = table()
-    model = tiny(gating="axis", context_dim=2, layer_sizes=(4, 2), n_estimators=1).fit(X, y)
+    model = tiny(step=learning, gating="axis", context_dim=2, layer_sizes=(4, 2), n_estimators=1).fit(X, y)
     at = model.contexts(X[:1])
     bounds = model.active_gates(X[:1]).bounds
     crossed = 0
@@ -276,21 +441,41 @@ def test_within_its_bounds_a_feature_changes_no_gate(tiny, table):
     assert crossed >= 3
 
 
-def test_gates_on_regressors_carry_their_names_and_the_targets_units(tiny, table):
+def test_bits_of_contexts_are_gates(solved, table):
     X, y = table()
-    model = tiny(base_model=[Ridge()], folds=2, gating="axis", layer_sizes=(20,)).fit(X, 1000 + 50 * y)
-    gates = model.active_gates(X[:1])
-    assert gates.names == ["x0", "x1", "x2", "Ridge"]
-    own = gates.normals[:, 3] == 1.0
-    assert own.any()
-    predicted = model.learner_.advise(X[:1])[0, 0, 0]
-    np.testing.assert_allclose(gates.projections[own], predicted)
-    assert np.abs(gates.offsets[own] - 1000).max() < 500
+    model = solved(context_dim=(3, 2)).fit(X, y)
+    contexts, gates = model.contexts(X[:1]), model.active_gates(X[:1])
+    assert contexts[:, 0].max() < 8
+    assert contexts[:, 1].max() < 4
+    for network, dims in ((0, 3), (1, 2)):
+        inside = gates.inside[gates.network == network].reshape(16, dims)
+        np.testing.assert_array_equal(contexts[0, network], inside @ (1 << np.arange(dims)))
 
 
-def test_neighbours_share_the_most_contexts(tiny, table):
+@pytest.mark.parametrize(("outputs", "covariance"), KINDS)
+def test_neurons_of_the_last_layer_make_the_prediction(solved, table, outputs, covariance):
+    X, Y = table(outputs=outputs)
+    model = solved(covariance=covariance, n_estimators=2).fit(X, 100 + 7 * Y)
+    layers = model.neurons(X)
+    assert [layer.mean.shape[1] for layer in layers] == [18, 10, 4]
+    assert all(layer.mean.shape == layer.variance.shape for layer in layers)
+    assert all((layer.variance > 0).all() for layer in layers)
+    if covariance == "full":
+        return  # precisions are matrices, of which variances do not tell
+    last = layers[-1]
+    dist = model.predict_dist(X)
+    means = dist.means[:, ::6][:, 1:]  # six spreads of each kind; the first is the regression
+    for network in range(2):
+        own = slice(2 * network, 2 * network + 2)
+        precision = 1.0 / last.variance[:, own]
+        expected = (precision * last.mean[:, own]).sum(axis=1) / precision.sum(axis=1)
+        np.testing.assert_allclose(means[:, network].reshape(expected.shape), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("learning", ["newton", "capped"])
+def test_neighbours_share_the_most_contexts(tiny, table, learning):
     X, y = table()
-    model = tiny().fit(X, y)
+    model = tiny(step=learning).fit(X, y)
     found = model.neighbours(X[10:13], X, n_neighbors=4)
     own, all_rows = model.contexts(X[10:13]), model.contexts(X)
     shares = (own[:, None] == all_rows[None]).mean(axis=(2, 3))
@@ -324,6 +509,10 @@ def test_bad_arguments_are_named(tiny, table):
         model.effects(X[:1])
     with pytest.raises(ValueError, match="X has 2 features"):
         model.effects(X, X[:, :2])
+    with pytest.raises(ValueError, match="background needs step=\"newton\", got step='capped'"):
+        model.explain(X[:2], X)
+    with pytest.raises(ValueError, match="n_background must be an integer of at least 1, got 0"):
+        model.explain(X[:2], n_background=0)
 
 
 def test_features_of_a_group_move_together(tiny, table):

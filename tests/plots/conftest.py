@@ -4,7 +4,15 @@ import pytest
 
 from ggln import GGLNRegressor
 
-SMALL = {"layer_sizes": (8, 4, 2), "context_dim": 3, "epochs": 4, "n_estimators": 2, "folds": 0}
+SMALL = {
+    "layer_sizes": (8, 4, 2),
+    "context_dim": 3,
+    "step": "capped",
+    "min_variance": 1e-5,
+    "epochs": 4,
+    "n_estimators": 2,
+    "folds": 0,
+}
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +26,13 @@ def data():
 @pytest.fixture(scope="session")
 def model(data):
     return GGLNRegressor(**SMALL, gating="mixed", base_model="feature", random_state=0).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def solved(data):
+    """A small model that learns exactly, in networks of two kinds."""
+    settings = {"layer_sizes": (8, 4, 2), "context_dim": (3, 2), "n_estimators": 2}
+    return GGLNRegressor(**settings, random_state=0).fit(*data)
 
 
 @pytest.fixture(scope="session")

@@ -307,6 +307,25 @@ def test_bars_lead_from_the_intercept_to_the_prediction(model, data):
     assert {text.get_text() for text in display.ax_.get_yticklabels()} == {"x0", "x1", "x2", "biases"}
 
 
+def test_bars_of_a_model_that_learns_exactly_are_its_features(solved, data):
+    X, _ = data
+    display = ContributionsDisplay.from_estimator(solved, X[5:6])
+    assert {text.get_text() for text in display.ax_.get_yticklabels()} == {"x0", "x1", "x2"}
+    assert display.intercept + display.contributions.sum() == pytest.approx(solved.predict(X[5:6])[0])
+    against = ContributionsDisplay.from_estimator(solved, X[5:6], background=X[:10])
+    assert against.intercept == pytest.approx(solved.predict(X[:10]).mean())
+    with pytest.raises(ValueError, match='contributions to precisions for step="capped" and "ogd" only'):
+        ContributionsDisplay.from_estimator(solved, X[5:6], quantity="precision")
+    assert drawn(EffectsDisplay.from_estimator(solved, X[:1])) > 2000  # against rows that it keeps
+
+
+@pytest.mark.parametrize(
+    "name", ["band", "intervals", "coverage", "effects", "importance", "layer", "neuron"]
+)
+def test_displays_of_a_model_that_learns_exactly(name, solved, data):
+    assert drawn(ALL[name](solved, None, *data, None)) > 2000
+
+
 def test_precisions_and_other_outputs_are_drawn(two_outputs, data):
     X, _ = data
     explanation = two_outputs.explain(X[:3])
@@ -332,20 +351,24 @@ def test_effects_are_drawn_largest_first(model, data):
 # Gates and neurons -------------------------------------------------------------------------------------
 
 
-def test_regions_are_the_models_contexts_and_lines_their_boundaries(model, data):
-    X, _ = data
-    display = GatingDisplay.from_estimator(model, X, features=(2, 0), neuron=3, layer=1, grid_resolution=30)
+@pytest.mark.parametrize(("name", "network", "gates"), [("model", 0, 3), ("solved", 0, 3), ("solved", 1, 2)])
+def test_regions_are_the_models_contexts_and_lines_their_boundaries(name, network, gates, data, request):
+    (X, _), model = data, request.getfixturevalue(name)
+    place = {"features": (2, 0), "neuron": 3, "layer": 1, "network": network}
+    display = GatingDisplay.from_estimator(model, X, **place, grid_resolution=30)
+    assert display.context_dim == gates
     rows = np.tile(np.median(X, axis=0), (30, 1))
     rows[:, 2], rows[:, 0] = display.x, display.y[7]
-    np.testing.assert_array_equal(display.contexts[0, 7], model.contexts(rows)[:, 0, 8 + 3])
+    np.testing.assert_array_equal(display.contexts[0, 7], model.contexts(rows)[:, network, 8 + 3])
     points = np.stack(np.meshgrid(display.x, display.y), axis=-1)
     inside = points @ display.normals.T >= display.offsets
     np.testing.assert_array_equal(inside.sum(axis=2), display.inside)
     assert display.regions == np.unique(display.contexts).size
 
 
-def test_best_neurons_are_drawn_with_their_bands(model, data):
-    X, y = data
+@pytest.mark.parametrize("name", ["model", "solved"])
+def test_best_neurons_are_drawn_with_their_bands(name, data, request):
+    (X, y), model = data, request.getfixturevalue(name)
     display = NeuronsDisplay.from_estimator(model, X, y, layers=[0, 2], grid_resolution=30)
     assert len(display.axes_) == 2
     layer = model.neurons(X)[2]

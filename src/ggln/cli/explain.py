@@ -25,7 +25,7 @@ def explain(
         bool,
         typer.Option(
             "--contributions",
-            help="The terms of the weighted sum that the prediction is, instead of effects.",
+            help="What columns add to the prediction, instead of effects: these add up to it.",
         ),
     ] = False,
     importance: Annotated[
@@ -102,17 +102,19 @@ def _effects(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Li
 def _contributions(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
     import numpy as np
 
-    head = ("row", "target", "prediction", "input", "contribution", "precision")
+    head: tuple[str, ...] = ("row", "target", "prediction", "input", "contribution")
     found = model.explain(rows.frame)
-    mean, precision = _outputs(found.mean, model), _outputs(found.precision, model)
+    parts = [_outputs(found.mean, model)]
+    if found.precision is not None:
+        head, parts = (*head, "precision"), [*parts, _outputs(found.precision, model)]
     predictions, start = _predictions(model, rows), np.atleast_1d(found.intercept)
     lines: Lines = []
     for i, number in enumerate(rows.numbers):
         for k, target in enumerate(model.targets):
             place = (str(number), target, predictions[i][k])
-            lines.append((*place, "(intercept)", f"{start[k]:.6g}", ""))
+            lines.append((*place, "(intercept)", f"{start[k]:.6g}", *[""] * (len(parts) - 1)))
             lines += [
-                (*place, name, f"{mean[i, j, k]:.6g}", f"{precision[i, j, k]:.6g}")
+                (*place, name, *(f"{part[i, j, k]:.6g}" for part in parts))
                 for j, name in enumerate(found.names)
             ]
     return head, lines

@@ -20,15 +20,17 @@ FloatArray = NDArray[np.float64]
 
 
 class Explanation(NamedTuple):
-    """Contributions of base inputs and biases to the predictions of some rows, in the target's units.
+    """Contributions to the predictions of some rows, in the target's units.
 
-    ``intercept + mean.sum(axis=1)`` is the predicted mean, ``precision.sum(axis=1)`` the average precision
-    of the mixture's components (with one component: the inverse of the predicted variance).
+    ``intercept + mean.sum(axis=1)`` is the predicted mean. Of networks that were solved, the contributions
+    are those of the features, and the intercept is the mean prediction of the background. Of networks that
+    learn by gradient steps, they are those of base inputs and biases; ``precision.sum(axis=1)`` is the
+    average precision of the mixture's components (with one component: the inverse of the predicted variance).
     """
 
     names: list[str]
     mean: FloatArray  #: (n, inputs), or (n, inputs, outputs)
-    precision: FloatArray
+    precision: FloatArray | None  #: the same of the precision; None for networks that were solved
     intercept: float | FloatArray
     biases: int  #: how many of the inputs, the last ones, are biases
 
@@ -48,9 +50,10 @@ class Explanation(NamedTuple):
         names = list(dict.fromkeys(owners))
         members = [[i for i, owner in enumerate(owners) if owner == name] for name in names]
         mean, precision = (
-            np.stack([part[:, some].sum(axis=1) for some in members], axis=1)
+            None if part is None else np.stack([part[:, some].sum(axis=1) for some in members], axis=1)
             for part in (self.mean, self.precision)
         )
+        assert mean is not None
         return self._replace(names=names, mean=mean, precision=precision)
 
 
@@ -67,10 +70,6 @@ def explain(learner: Learner, rows: FloatArray, base_names: list[str]) -> Explan
             to_mean, to_precision = _backward(layers, ensemble.belief(network), count)
             mean[block] += to_mean / ensemble.networks
             precision[block] += to_precision / (ensemble.networks * ensemble.spreads[network])
-    means, precisions = ensemble.advisers.read(side, outputs)
-    shares, last = ensemble.shares[ensemble.networks :, None], len(names) - count
-    mean[:, last - len(shares) : last] += shares * means
-    precision[:, last - len(shares) : last] += shares * precisions[..., None]
     shift, scale = learner.targets.shift_and_scale()
     mean, precision = scale * mean, precision / scale**2
     if outputs == 1:
@@ -81,6 +80,8 @@ def explain(learner: Learner, rows: FloatArray, base_names: list[str]) -> Explan
 def input_names(learner: Learner, base_names: list[str]) -> list[str]:
     """Return the names of base inputs and biases, in the order of a first-layer row of weights."""
     base = [] if learner.settings.base_model == "none" else base_names
+    if learner.settings.base_model == "linear":
+        base = [*base, "linear regression"]
     if learner.settings.outputs == 1:
         return [*base, "bias -", "bias +"]
     if learner.settings.base_model == "axes":

@@ -6,13 +6,12 @@ held, and predictions are compared. The gates alone can be moved too, or the val
 both orders of moving the two splits the change into two parts that add up to it.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.learner import Learner
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -31,7 +30,7 @@ class Effects(NamedTuple):
 
     names: list[str]  #: of the features, or of their groups
     total: FloatArray  #: (n, features), or (n, features, outputs)
-    values: FloatArray  #: through the base inputs, regressors among them
+    values: FloatArray  #: through the base inputs
     gates: FloatArray  #: through the choice of weights
 
 
@@ -42,8 +41,18 @@ class Importance(NamedTuple):
     total: FloatArray  #: (features,), or (features, outputs)
     values: FloatArray
     gates: FloatArray
-    input_names: list[str]  #: of the base inputs and biases
+    input_names: list[str]  #: of what `explain` names
     inputs: FloatArray  #: (inputs,), or (inputs, outputs)
+
+
+class Moved(Protocol):
+    """A model whose values and gates can be asked apart."""
+
+    def view(self, rows: FloatArray) -> Any:
+        """Return rows [n, d] as networks see them."""
+
+    def mean(self, values: Any, gates: Any, threads: Threads) -> FloatArray:
+        """Return predicted means [n, D] for the values of some rows and the gates of others."""
 
 
 def singly(features: int) -> Groups:
@@ -67,36 +76,43 @@ def reference_values(background: FloatArray, count: int, groups: Groups | None =
     return chosen
 
 
+def grouped(features: list[str], groups: Mapping[str, Sequence[str]]) -> tuple[list[str], list[list[int]]]:
+    """Return the names of groups and single features, in the order of the features, and their places."""
+    owner = {name: group for group, names in groups.items() for name in names}
+    unknown = [name for name in owner if name not in features]
+    if unknown:
+        raise ValueError(f"groups name {unknown[0]!r}, which is not one of the features {features}")
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(features):
+        places.setdefault(owner.get(name, name), []).append(place)
+    return list(places), list(places.values())
+
+
 def effects(
-    learner: Learner, rows: FloatArray, references: FloatArray, groups: Groups, threads: Threads
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    model: Moved, rows: FloatArray, references: FloatArray, groups: Groups, threads: Threads
+) -> list[FloatArray]:
     """Return total, values' and gates' effect [n, groups, D] of each row's features.
 
     references: [Q, features], the other values; an effect is the mean of the differences to all of them.
     The features of a group are moved together.
     """
-    outputs = learner.settings.outputs
-    scale = learner.targets.shift_and_scale()[1]
-    total, values, gates = np.zeros((3, rows.shape[0], len(groups), outputs))
     step = max(1, BLOCK // len(references))
-
-    def mean(at: FloatArray, gated_by: FloatArray) -> FloatArray:
-        found = learner.ensemble.moments(at, threads, gated_by)[0]
-        return found.reshape(-1, len(references), outputs)
-
+    parts: list[list[FloatArray]] = [[], [], []]
     for start in range(0, rows.shape[0], step):
         block = rows[start : start + step]
-        side = learner.side(block)
-        here = np.repeat(side, len(references), axis=0)
-        both = learner.ensemble.moments(side, threads)[0][:, None]
-        for place, group in enumerate(groups):
+        here = model.view(np.repeat(block, len(references), axis=0))
+        both = model.mean(here, here, threads)
+        found = []
+        for group in groups:
             moved = np.repeat(block, len(references), axis=0)
             moved[:, group] = np.tile(references[:, group], (len(block), 1))
-            there = learner.side(moved)
-            neither = mean(there, there)
-            only_gates, only_values = mean(there, here), mean(here, there)  # what is still as it was
-            own = slice(start, start + step), place
-            total[own] = (both - neither).mean(axis=1)
-            values[own] = 0.5 * ((both - only_gates) + (only_values - neither)).mean(axis=1)
-            gates[own] = 0.5 * ((both - only_values) + (only_gates - neither)).mean(axis=1)
-    return scale * total, scale * values, scale * gates
+            there = model.view(moved)
+            neither = model.mean(there, there, threads)
+            only_gates, only_values = model.mean(there, here, threads), model.mean(here, there, threads)
+            values = 0.5 * ((both - only_gates) + (only_values - neither))
+            gates = 0.5 * ((both - only_values) + (only_gates - neither))
+            found.append((both - neither, values, gates))
+        for part, own in zip(parts, zip(*found, strict=True), strict=True):
+            several = np.stack(own, axis=1)  # [rows * Q, groups, D]
+            part.append(several.reshape(len(block), len(references), *several.shape[1:]).mean(axis=1))
+    return [np.concatenate(part) for part in parts]

@@ -1,5 +1,6 @@
 """Which half-spaces hold a row, and which other rows share them."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ ROWS = 4096
 class ActiveGates(NamedTuple):
     """The half-spaces ``normals @ x >= offsets`` of all neurons, and on which side of them a row lies.
 
-    In the units of the features; columns past these are what base regressors predict, in the target's units.
+    In the units of the features.
     """
 
     names: list[str]  #: of the columns of `normals`
@@ -57,14 +58,9 @@ def _sum(names: list[str], normal: FloatArray) -> str:
 
 def active_gates(learner: Learner, row: FloatArray, names: list[str]) -> ActiveGates:
     """Return the gates of all neurons and the sides on which a row [1, d] lies."""
-    ensemble, settings = learner.ensemble, learner.settings
-    gates, columns = ensemble.gates, settings.columns
-    shift, scale = (
-        np.concatenate([own, np.tile(of_targets, settings.regressors)])
-        for own, of_targets in zip(
-            learner.inputs.shift_and_scale(), learner.targets.shift_and_scale(), strict=True
-        )
-    )
+    ensemble = learner.ensemble
+    gates, columns = ensemble.gates, learner.settings.columns
+    shift, scale = learner.inputs.shift_and_scale()
     side = learner.side(row)[0]
     neurons, places = np.nonzero(np.isfinite(gates.offsets))  # others are there to fill up only
     codes, offsets = gates.codes[neurons, places], gates.offsets[neurons, places]
@@ -87,7 +83,7 @@ def active_gates(learner: Learner, row: FloatArray, names: list[str]) -> ActiveG
         place_of[within],
         normals,
         user_offsets,
-        normals @ (shift + scale * side[:columns]),
+        normals @ (shift + scale * side),
         inside.astype(bool),
         _bounds(codes, user_offsets, inside.astype(bool), columns),
     )
@@ -104,16 +100,24 @@ def _bounds(
     return bounds
 
 
-def neighbours(learner: Learner, training: FloatArray, rows: FloatArray, count: int) -> Neighbours:
-    """Return for each of the rows [n, d] the training rows [m, d] with the most contexts in common."""
-    ensemble = learner.ensemble
-    own = ensemble.active_contexts(learner.side(rows))
+def neighbours(
+    contexts: Callable[[FloatArray], NDArray[np.integer[Any]]],
+    training: FloatArray,
+    rows: FloatArray,
+    count: int,
+) -> Neighbours:
+    """Return for each of the rows [n, d] the training rows [m, d] with the most contexts in common.
+
+    contexts: from rows [n, d] to contexts [n, networks, neurons].
+    """
+    own = contexts(rows).reshape(len(rows), -1)
     shared = np.empty((rows.shape[0], training.shape[0]))
     support = np.zeros(rows.shape[0])
     for start in range(0, training.shape[0], ROWS):
-        theirs = ensemble.active_contexts(learner.side(training[start : start + ROWS]))
+        part = training[start : start + ROWS]
+        theirs = np.ascontiguousarray(contexts(part).reshape(len(part), -1).T)
         for i in range(rows.shape[0]):
-            same = theirs == own[:, i, None]
+            same = theirs == own[i, :, None]
             shared[i, start : start + ROWS] = same.mean(axis=0)
             support[i] += same.sum() / len(same)
     found = np.argsort(-shared, axis=1, kind="stable")[:, :count]

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ggln.core.learner import Learner
 from ggln.core.threads import Threads
-from ggln.explain.contributions import Explanation, explain
-from ggln.explain.effects import Effects, Importance, effects, reference_values
-from ggln.explain.gates import ActiveGates, Neighbours, active_gates, neighbours
-from ggln.explain.slopes import slopes
+from ggln.explain.contributions import Explanation
+from ggln.explain.effects import Effects, Importance, effects, grouped, reference_values
+from ggln.explain.exact import Exact
+from ggln.explain.gates import ActiveGates, Neighbours, neighbours
+from ggln.explain.gradient import Gradient
 
 FloatArray = NDArray[np.float64]
 Groups = Mapping[str, Sequence[str]]
@@ -21,11 +22,10 @@ Groups = Mapping[str, Sequence[str]]
 class Explained(Protocol):
     """What an estimator has to have to explain itself."""
 
-    learner_: Learner
+    learner_: Any
     n_features_in_: int
     n_outputs_: int
     _flat_target: bool
-    _regressor_names: list[str]
 
     def _check_rows(self, X: ArrayLike) -> FloatArray: ...
 
@@ -34,41 +34,72 @@ class Explained(Protocol):
     def _feature_names(self) -> list[str]: ...
 
 
+def inspector(learner: Any) -> Exact | Gradient:
+    """Return who explains a learner, by the way in which it learns."""
+    return Gradient(learner) if isinstance(learner, Learner) else Exact(learner)
+
+
 class ExplainMixin:
-    """Explanations of an estimator whose knowledge is a `Learner`."""
+    """Explanations of an estimator that has a learner."""
 
-    def explain(self: Explained, X: ArrayLike) -> Explanation:
-        """Return how much each base input and bias adds to each row's mean and precision.
+    def explain(
+        self: Explained,
+        X: ArrayLike,
+        background: ArrayLike | None = None,
+        n_background: int = 32,
+        groups: Groups | None = None,
+    ) -> Explanation:
+        """Return how much each feature adds to each row's mean; with the intercept they add up to it.
 
-        Given a row, the network is exactly linear in these. Base inputs are the features (or a regression on
-        each of them), and the base regressors. What the gates do is in none of them: see `effects`.
+        A feature is credited with what the prediction gains when its value changes from that of a row of the
+        background to the row's own. Features change one after the other, in several orders; a contribution is
+        the mean over orders and rows of the background. Up to four features get their Shapley values, more of
+        them estimates. The intercept is the mean prediction of the background.
+
+        With step="capped" or "ogd", contributions are instead the terms of the weighted sum that the
+        prediction is, of base inputs and of biases; there is then no background.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+        background : array-like of shape (m, features), optional
+            Rows to compare with. By default rows of the training set that the model keeps for its regression,
+            spread evenly over what it predicts of them; with base_model="feature", the mean of all rows.
+        n_background : int
+            Of longer backgrounds, so many rows, evenly spaced.
+        groups : mapping from a name to a sequence of features, optional
+            Features that say one thing, such as the levels of a category: they change together, and have one
+            contribution under that name.
 
         Examples
         --------
         >>> from sklearn.datasets import load_diabetes
         >>> from ggln import GGLNRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> model = GGLNRegressor(layer_sizes=(8, 1), base_model="feature", folds=0, random_state=0)
-        >>> explanation = model.fit(X, y).explain(X[:2])
+        >>> model = GGLNRegressor(layer_sizes=(8, 1), n_estimators=2, random_state=0).fit(X, y)
+        >>> explanation = model.explain(X[:2])
         >>> explanation.names[:3], explanation.mean.shape
-        (['age', 'sex', 'bmi'], (2, 12))
-        >>> abs(explanation.prediction - model.predict(X[:2])).max() < 1e-3
+        (['age', 'sex', 'bmi'], (2, 10))
+        >>> abs(explanation.prediction - model.predict(X[:2])).max() < 1e-9
         np.True_
         """
         rows = self._check_rows(X)
-        return explain(self.learner_, rows, [*self._feature_names(), *self._regressor_names])
+        _check_count("n_background", n_background)
+        typical = None if background is None else self._check_rows(background)
+        names = self._feature_names()
+        with self._threads() as threads:
+            return inspector(self.learner_).explain(rows, names, groups or {}, typical, n_background, threads)
 
     def slopes(self: Explained, X: ArrayLike) -> FloatArray:
-        """Return how fast the predicted mean rises with each feature, while no gate or tree changes side.
+        """Return how fast the predicted mean rises with each feature, while no gate changes side.
 
         Returns
         -------
         slopes : (n, features), or (n, features, outputs) for targets of that kind
-            Exact derivatives. Predictions also jump where gates are crossed, and trees among the base
-            regressors only jump: `effects` has all of it.
+            Exact derivatives. Predictions also jump where gates are crossed: `effects` has all of it.
         """
         rows = self._check_rows(X)
-        found = slopes(self.learner_, rows)
+        found = inspector(self.learner_).slopes(rows)
         return found[..., 0] if self.n_outputs_ == 1 else found
 
     def effects(
@@ -88,24 +119,25 @@ class ExplainMixin:
         ----------
         X : array-like of shape (n, features)
         background : array-like of shape (m, features)
-            Typical rows, of the training set for example; X itself if it is not given.
+            Typical rows, of the training set for example. By default those that the model keeps (see
+            `explain`), or X itself if it keeps none.
         n_values : int
             Of longer backgrounds, so many values of each feature, evenly spaced among the sorted ones.
         groups : mapping from a name to a sequence of features, optional
             Features that say one thing, such as the levels of a category: they are moved together, to values
             that occur together, and have one effect under that name. Features in no group stay alone.
         """
-        rows = self._check_rows(X)
-        names, places = _grouped(self._feature_names(), groups or {})
+        rows, own = self._check_rows(X), inspector(self.learner_)
+        names, places = grouped(self._feature_names(), groups or {})
         _check_count("n_values", n_values)
-        if background is None and len(rows) == 1:
+        typical = own.typical() if background is None else self._check_rows(background)
+        if typical is None and len(rows) == 1:
             raise ValueError(
                 "a single row needs a background: rows with other values to move its features to"
             )
-        typical = rows if background is None else self._check_rows(background)
-        references = reference_values(typical, n_values, places)
+        references = reference_values(rows if typical is None else typical, n_values, places)
         with self._threads() as threads:
-            found = effects(self.learner_, rows, references, places, threads)
+            found = effects(own, rows, references, places, threads)
         if self.n_outputs_ == 1:
             return Effects(names, *(part[..., 0] for part in found))
         return Effects(names, *found)
@@ -123,7 +155,7 @@ class ExplainMixin:
         Arguments as for `effects`, which takes (3 n_values features) predictions for each row.
         """
         found: Effects = self.effects(X, background, n_values, groups)
-        explanation: Explanation = self.explain(X).together(groups or {})
+        explanation: Explanation = self.explain(X, groups=groups)
         varying = explanation.mean - explanation.mean.mean(axis=0)
         total, values, gates = (np.abs(part).mean(axis=0) for part in found[1:])
         inputs = np.abs(varying).mean(axis=0)
@@ -135,8 +167,7 @@ class ExplainMixin:
         The neurons of a network stand layer by layer; bit i of a context is set inside gate i's half-space.
         """
         rows = self._check_rows(X)
-        side, ensemble = self.learner_.side(rows), self.learner_.ensemble
-        return ensemble.active_contexts(side).T.reshape(len(side), ensemble.networks, ensemble.neurons)
+        return inspector(self.learner_).contexts(rows)
 
     def active_gates(self: Explained, X: ArrayLike) -> ActiveGates:
         """Return the half-spaces of all neurons, and on which side of each a single row lies.
@@ -150,9 +181,7 @@ class ExplainMixin:
             raise ValueError(
                 f"X must be a single row of shape (1, {self.n_features_in_}), got {len(row)} rows"
             )
-        outputs = [""] if self.n_outputs_ == 1 else [f" y{d}" for d in range(self.n_outputs_)]
-        regressors = [name + output for name in self._regressor_names for output in outputs]
-        return active_gates(self.learner_, row, [*self._feature_names(), *regressors])
+        return inspector(self.learner_).active_gates(row, self._feature_names())
 
     def neighbours(self: Explained, X: ArrayLike, training: ArrayLike, n_neighbors: int = 5) -> Neighbours:
         """Return the training rows that share the most contexts with each row: those it was learnt from.
@@ -167,19 +196,7 @@ class ExplainMixin:
         """
         _check_count("n_neighbors", n_neighbors)
         rows, known = self._check_rows(X), self._check_rows(training)
-        return neighbours(self.learner_, known, rows, n_neighbors)
-
-
-def _grouped(features: list[str], groups: Groups) -> tuple[list[str], list[list[int]]]:
-    """Return the names of groups and single features, in the order of the features, and their places."""
-    owner = {name: group for group, names in groups.items() for name in names}
-    unknown = [name for name in owner if name not in features]
-    if unknown:
-        raise ValueError(f"groups name {unknown[0]!r}, which is not one of the features {features}")
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(features):
-        places.setdefault(owner.get(name, name), []).append(place)
-    return list(places), list(places.values())
+        return neighbours(inspector(self.learner_).contexts, known, rows, n_neighbors)
 
 
 def _check_count(name: str, count: int) -> None:

@@ -1,4 +1,4 @@
-"""What base inputs and features add to a prediction."""
+"""What features add to a prediction."""
 
 from collections.abc import Mapping
 from numbers import Real
@@ -16,10 +16,10 @@ REST = "all others"
 
 
 class ContributionsDisplay(Display):
-    """Contributions of base inputs and biases to one prediction, from the intercept to their sum.
+    """Contributions to one prediction, from the intercept to their sum.
 
-    The biases are drawn as one, since they are large and opposite: what they add up to is what gates make of
-    them.
+    Of networks that learn by gradient steps, the biases are drawn as one, since they are large and opposite:
+    what they add up to is what gates make of them.
 
     Parameters
     ----------
@@ -76,16 +76,21 @@ class ContributionsDisplay(Display):
         estimator: Any,
         X: Any,
         *,
+        background: Any = None,
         quantity: Quantity = "mean",
         output: int = 0,
         max_display: int = 12,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the contributions to the prediction of X's first row."""
+        """Draw the contributions to the prediction of X's first row.
+
+        background : rows to compare with; by default those that the model keeps.
+        """
         model, rows = unwrap(estimator, X, "explain")
         if isinstance(X, np.ndarray) and X.ndim == 1:
             raise ValueError("X has one dimension: give rows, as in X[:1]")
-        explanation = model.explain(take(rows, slice(0, 1)))
+        typical = None if background is None else unwrap(estimator, background)[1]
+        explanation = model.explain(take(rows, slice(0, 1)), typical)
         return cls.from_predictions(
             explanation, quantity=quantity, output=output, max_display=max_display, ax=ax
         )
@@ -105,14 +110,19 @@ class ContributionsDisplay(Display):
         if quantity not in ("mean", "precision"):
             raise ValueError(f"quantity must be 'mean' or 'precision', got {quantity!r}")
         every = getattr(explanation, quantity)
+        if every is None:
+            raise ValueError('there are contributions to precisions for step="capped" and "ogd" only')
         values = _pick(every, row, output)
         intercept = explanation.intercept if quantity == "mean" else 0.0
         if every.ndim == 3:
             intercept = np.broadcast_to(intercept, every.shape[2])[output]
-        inputs = values.size - explanation.biases
+        names = list(explanation.names)
+        if explanation.biases:
+            inputs = values.size - explanation.biases
+            names, values = [*names[:inputs], "biases"], np.append(values[:inputs], values[inputs:].sum())
         display = cls(
-            names=[*explanation.names[:inputs], "biases"],
-            contributions=np.append(values[:inputs], values[inputs:].sum()),
+            names=names,
+            contributions=values,
             intercept=float(intercept),
             quantity=quantity,
         )

@@ -160,18 +160,19 @@ class GatingDisplay(Display):
         check_is_fitted(model)
         sizes = list(model.learner_.settings.layer_sizes)
         check_place("layer", layer, len(sizes))
-        check_place("network", network, model.learner_.settings.n_estimators)
         if neuron is not None:
             check_place("neuron", neuron, sizes[layer])
         start = sum(sizes[:layer])
         chosen = range(start, start + sizes[layer]) if neuron is None else [start + neuron]
-        contexts = model.contexts(grid)[:, network, list(chosen)].T.reshape(-1, y.size, x.size)
-        normals, offsets = _boundaries(model, grid, (first, second), (network, layer, neuron))
+        every = model.contexts(grid)
+        check_place("network", network, every.shape[1])
+        contexts = every[:, network, list(chosen)].T.reshape(-1, y.size, x.size)
+        normals, offsets, context_dim = _boundaries(model, grid, (first, second), (network, layer, neuron))
         display = cls(
             x=x,
             y=y,
             contexts=contexts,
-            context_dim=model.learner_.settings.context_dim,
+            context_dim=context_dim,
             normals=normals,
             offsets=offsets,
             names=(view.name(first), view.name(second)),
@@ -197,22 +198,21 @@ class GatingDisplay(Display):
 
 def _boundaries(
     model: Any, grid: Any, places: tuple[int, int], which: tuple[int, int, int | None]
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, int]:
     """Return the boundaries of a layer's gates, or a neuron's, in the plane of the grid's two features.
 
-    Gates on what base regressors predict are no lines there, and left out.
+    And how many gates each neuron has.
     """
     network, layer, neuron = which
     gates = model.active_gates(take(grid, slice(0, 1)))
-    features = model.n_features_in_
     own = (gates.network == network) & (gates.layer == layer)
-    own &= ~gates.normals[:, features:].any(axis=1)
+    context_dim = int(np.bincount(gates.neuron[own], minlength=1).max())
     if neuron is not None:
         own &= gates.neuron == neuron
-    normals = gates.normals[own][:, :features]
+    normals = gates.normals[own]
     held = np.asarray(grid, np.float64)[0].copy()
     held[list(places)] = 0.0
-    return normals[:, list(places)], gates.offsets[own] - normals @ held
+    return normals[:, list(places)], gates.offsets[own] - normals @ held, context_dim
 
 
 @styled

@@ -209,11 +209,15 @@ class TableRegressor(RegressorMixin, BaseEstimator):
 
     # Explaining ----------------------------------------------------------------------------------------
 
-    def explain(self, X: Any) -> Explanation:
-        """Return how much each column, base regressor and bias adds to each row's mean and precision."""
+    def explain(self, X: Any, background: Any = None) -> Explanation:
+        """Return how much each column adds to each row's mean, as `GGLNRegressor.explain` does.
+
+        The features of a column, such as the levels of a category, change together.
+        """
         features = self.features(X)
+        typical = None if background is None else self.features(background)
         with unnamed_rows():
-            return self.regressor_.explain(features).together(self._groups())
+            return self.regressor_.explain(features, typical, groups=self._groups())
 
     def effects(self, X: Any, background: Any = None) -> Effects:
         """Return how far each column's value moves the mean from where its other values would have it.
