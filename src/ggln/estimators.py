@@ -49,9 +49,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     """Regression with a predictive distribution, learnt exactly, online, and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
-    product of the Gaussians below it. Which weights it uses is decided by half-spaces of the input. Each set of
-    weights is a small convex problem, which is solved by Newton's method; later rows are learnt one by one, going on
-    from that solution.
+    product of the Gaussians below it. Which weights it uses is decided by half-spaces of the input. Each
+    set of weights is a small convex problem, which is solved by Newton's method; later rows are learnt one
+    by one, going on from that solution.
 
     Parameters
     ----------
@@ -59,41 +59,42 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         Neurons in each layer.
     context_dim : None, int or sequence of int, 0 to 16
         Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
-        kinds of networks in turn: to those on features alone, then to those with regressions below. None takes as
-        many as the rows can fill, and needs step="newton".
+        kinds of networks in turn: to those on features alone, then to those with regressions below. None
+        takes as many as the rows can fill, and needs step="newton".
     n_estimators : int
         Networks with different gates, whose predictions are mixed.
     step : {"newton", "capped", "ogd"}
-        How weights are learnt: solved, and then updated by Newton steps; by online gradient descent whose step is
-        bounded by the curvature of the loss; or by the paper's plain gradient descent.
+        How weights are learnt: solved, and then updated by Newton steps; by online gradient descent whose
+        step is bounded by the curvature of the loss; or by the paper's plain gradient descent.
     gating : {"residual", "sphere", "axis", "mixed", "tree", "pairs"}
-        Half-spaces: picked among random ones by how well they split the residuals of the layer below; uniform on
-        the sphere; one random feature each; half on the sphere and half on features; mostly splits of a small
-        boosted model of trees; or from one random row to another. Networks that learn by "newton" take
-        "residual", or draw at random: "axis", or "mixed", of up to three features.
+        Half-spaces: picked among random ones by how well they split the residuals of the layer below;
+        uniform on the sphere; one random feature each; half on the sphere and half on features; mostly
+        splits of a small boosted model of trees; or from one random row to another. Networks that learn by
+        "newton" take "residual", or draw at random: "axis", or "mixed", of up to three features.
     gating_bias : float or "data"
         Offsets of half-spaces that are not picked: of this standard deviation, or through a random row.
     base_model : {"auto", "feature", "none", "blr", "axes", "linear", "coordinate"} or sequence of regressors
         What is below the networks. "auto": a Gaussian at each feature's value and, for "newton", a Bayesian
-        regression on smooth bumps, in closed form. "feature": features alone. For gradient steps also nothing but
-        biases; Bayesian linear regression on each feature; a Gaussian for each feature and output along the
-        output's axis; features and one linear regression on all of them; or feature i along output i.
-        Regressors of scikit-learn are fitted by `fit`, once without each fold, and their predictions
-        join the features; such a model can learn on but not be saved.
+        regression on smooth bumps, in closed form. "feature": features alone. For gradient steps also
+        nothing but biases; Bayesian linear regression on each feature; a Gaussian for each feature and
+        output along the output's axis; features and one linear regression on all of them; or feature i
+        along output i. Regressors of scikit-learn are fitted by `fit`, once without each fold, and their
+        predictions join the features; such a model can learn on but not be saved.
     base_variance : float or None
         Variance of the features' Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
         Every neuron has inputs with means +-bias_range, in standardised units, and this variance.
     learning_rate, epochs, anneal, folds, projection, barrier, weight_range, aggregation, shuffle
         For gradient steps only: the step; passes of `fit` over its rows; whether the step shrinks to nothing
-        over them; parts of the rows, one of which each network leaves out for calibration (0: none); how weights
-        and variances are kept in their ranges, "clip", "exact" or "log_barrier" of this strength; the range of
-        every weight; whether to predict with the "switching" mixture of all neurons or with the "last" one; whether
-        `fit` shuffles the rows.
+        over them; parts of the rows, one of which each network leaves out for calibration (0: none); how
+        weights and variances are kept in their ranges, "clip", "exact" or "log_barrier" of this strength;
+        the range of every weight; whether to predict with the "switching" mixture of all neurons or with
+        the "last" one; whether `fit` shuffles the rows.
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
-    covariance : {"isotropic", "diagonal", "full"}
-        For several outputs: the structure of every neuron's covariance.
+    covariance : {"apart", "isotropic", "diagonal", "full"}
+        For several outputs. "apart": each output has its own networks, and one covariance of their errors joins
+        them. Otherwise the structure of every neuron's covariance. Gradient steps take "apart" for "isotropic".
     standardize : bool or "inputs"
         Standardise inputs and targets, or inputs only.
     random_state : None, int or RandomState
@@ -127,7 +128,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
         "epochs": [COUNTS],
         "n_estimators": [COUNTS],
-        "gating": [StrOptions({"residual", *SAMPLERS})],
+        "gating": [StrOptions(set(SAMPLERS))],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "base_model": [StrOptions({"auto", *BASE_MODELS}), list, tuple],
         "base_variance": [SCALE, None],
@@ -141,7 +142,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         "min_variance": [VARIANCE],
         "max_variance": [SCALE],
         "aggregation": [StrOptions({"switching", "last"})],
-        "covariance": [StrOptions(set(COVARIANCES))],
+        "covariance": [StrOptions({"apart", *COVARIANCES})],
         "anneal": ["boolean"],
         "folds": [Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean", StrOptions({"inputs"})],
@@ -174,7 +175,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         min_variance: float = 1e-10,
         max_variance: float = 1e2,
         aggregation: str = "switching",
-        covariance: str = "isotropic",
+        covariance: str = "apart",
         standardize: bool | str = True,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
@@ -312,9 +313,10 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             "learner": settings,
         }
         if not isinstance(self.base_model, str):
+            own = ", ".join(type(regressor).__name__ for regressor in self.base_model)
             raise ValueError(
-                f"base_model holds {', '.join(type(regressor).__name__ for regressor in self.base_model)}, which a "
-                'model file, that holds no code, cannot: use base_model="auto" to save the model'
+                f"base_model holds {own}, which a model file, that holds no code, cannot: "
+                'use base_model="auto" to save the model'
             )
         return header, arrays
 
@@ -344,11 +346,11 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         if self.step == "newton":
             self._check_newton()
         elif self.context_dim is None:
-            raise ValueError(f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates')
+            raise ValueError(
+                f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates'
+            )
         elif not isinstance(self.base_model, str):
             raise ValueError(f'regressors as base_model need step="newton", got step={self.step!r}')
-        elif self.gating not in SAMPLERS:
-            raise ValueError(f'gating={self.gating!r} needs step="newton"; step={self.step!r} takes {[*SAMPLERS]}')
         if self.folds == 1:
             raise ValueError("folds must be 0 or at least 2, got 1")
         self._check_variances()
@@ -378,8 +380,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             return np.ones(rows.shape[0])
         if self.step != "newton":
             raise ValueError(
-                f'sample_weight needs step="newton", got step={self.step!r}: networks that learn by gradient steps '
-                "count every row once"
+                f'sample_weight needs step="newton", got step={self.step!r}: '
+                "networks that learn by gradient steps count every row once"
             )
         weights: FloatArray = np.array(_check_sample_weight(sample_weight, rows, dtype=np.float64), order="C")
         if not (weights >= 0).all() or not weights.max() <= constants.MAX_MAGNITUDE:
@@ -423,7 +425,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
                 if outputs != self.n_outputs_:
                     raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
-                recorded = learner.partial_fit(rows, _columns(targets), weights, threads, record, progress)
+                recorded: list[Any] = learner.partial_fit(
+                    rows, _columns(targets), weights, threads, record, progress
+                )
         if begin:
             self._keep(learner, targets)
         return recorded
@@ -467,6 +471,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         values = {name: getattr(self, name) for name in names} | self._shape()
         if self.base_model == "auto":
             values["base_model"] = "feature"
+        if self.covariance == "apart":
+            values["covariance"] = "isotropic"
         values["folds"] = int(self.folds) if shape[0] >= 2 * self.folds else 0
         if not isinstance(self.standardize, str):
             values["standardize"] = bool(self.standardize)  # also of NumPy's booleans

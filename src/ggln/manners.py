@@ -61,7 +61,8 @@ class Manners:
         """Refuse parameters of the network that scikit-learn's declared ranges cannot."""
         self._check_layers()
         dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
-        if self.context_dim is not None and not dims or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
+        missing = not dims and self.context_dim is not None
+        if missing or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
             raise ValueError(
                 f"context_dim must be one or several integers from 0 to {most}, got {self.context_dim!r}"
             )

@@ -107,7 +107,7 @@ class Settings:
     @property
     def needs_data(self) -> bool:
         """Whether networks depend on the first rows: their scale, or gates through them."""
-        drawn = self.gating_bias == "data" or self.gating in ("tree", "pairs") or self.hinges > 0
+        drawn = self.gating_bias == "data" or self.gating in ("tree", "pairs", "residual") or self.hinges > 0
         return bool(self.standardize) or drawn
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
@@ -254,10 +254,16 @@ def make_base(settings: Settings) -> tuple[Any, int]:
     return FeatureBase(limit, precision), settings.features
 
 
-def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = (NO_SPLITS,)) -> Gates:
+def draw_gates(
+    settings: Settings,
+    side: FloatArray,
+    splits: Sequence[Splits] = (NO_SPLITS,),
+    picked: Sequence[Gates] = (),
+) -> Gates:
     """Draw every network's gates from its own random numbers, and join them.
 
-    side: [n, columns], rows seen; splits: for gates from trees, of the networks in turn.
+    side: [n, columns], rows seen; splits: for gates from trees, of the networks in turn; picked: gates of
+    each network that are there already.
     """
     sample, neurons = SAMPLERS[settings.gating], sum(settings.layer_sizes)
     numbers = (
@@ -270,7 +276,7 @@ def draw_gates(settings: Settings, side: FloatArray, splits: Sequence[Splits] = 
     drawn = []
     for network in range(settings.n_estimators):
         random = settings.random(network, GATES)
-        gates = shift(sample(*shape, random), first)
+        gates = picked[network] if picked else shift(sample(*shape, random), first)
         drawn.append(take_splits(gates, splits[network % len(splits)], random))
     for network, gates in enumerate(drawn):
         if settings.context_dims:  # gates that no row passes leave a network with fewer contexts

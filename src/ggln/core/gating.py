@@ -158,6 +158,7 @@ SAMPLERS: dict[str, Sampler] = {
     "axis": sample_axis,
     "mixed": sample_mixed,
     "tree": sample_axis,  # and then `take_splits`
+    "residual": sample_axis,  # before there are rows; then `newton.picked`
 }
 
 

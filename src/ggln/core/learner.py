@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import constants
-from ggln.core.build import BASIS, ORDER, Settings, build, draw_gates, settings_from
+from ggln.core.build import BASIS, GATES, ORDER, Settings, build, draw_gates, settings_from
 from ggln.core.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.core.ensemble import Components, Ensemble, Epoch, blocks
 from ggln.core.gating import NO_SPLITS, Gates, Splits
 from ggln.core.hinges import HingeRegression
+from ggln.core.newton.picked import pick_gates
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
@@ -76,12 +77,17 @@ class Learner:
 
         folds: the part [n] that each row belongs to: what a network leaves out must not choose its gates.
         """
-        settings, splits = self.settings, [NO_SPLITS]
+        settings, splits, picked = self.settings, [NO_SPLITS], []
+        parts: list[Any] = [slice(None)] if folds is None else [folds != k for k in range(settings.folds)]
+        features = side[:, : settings.features]
         if settings.gating == "tree" and self.find_splits is not None:
-            parts = [slice(None)] if folds is None else [folds != k for k in range(settings.folds)]
-            features = side[:, : settings.features]
             splits = [self.find_splits(features[part], goals[part], settings.seed) for part in parts]
-        return build(settings, draw_gates(settings, side, splits))
+        if settings.gating == "residual" and len(side) > 1:
+            shape = settings.layer_sizes, settings.context_dim, settings.columns
+            for network in range(settings.n_estimators):
+                own, random = parts[network % len(parts)], settings.random(network, GATES)
+                picked.append(pick_gates(*shape, features[own], goals[own], random))
+        return build(settings, draw_gates(settings, side, splits, picked))
 
     def _new_hinges(self, side: FloatArray) -> HingeRegression | None:
         """Return a regression that has learnt nothing, if there is to be one; side: [n, d], to draw from."""

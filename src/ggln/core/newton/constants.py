@@ -6,33 +6,36 @@ ITERATIONS = 3
 """Newton steps of a context, from its parent's weights. Measured: 2, 3 and 5 give a relative RMSE of 1.011,
 1.000 and 0.998."""
 ROOT_ITERATIONS = 15
-"""Newton steps for all rows of a layer, from weights that may be far off: precisions double at most with each."""
+"""Newton steps for all rows of a layer, from weights that may be far off: precisions double at most with
+each."""
 HALVINGS = 12
 ARMIJO = 1e-4
 """A step is halved, at most so often, until the loss falls by this fraction of what its slope promises."""
 SETTLED = 1e-4
-"""A context is solved when the Newton decrement g'H^-1 g, what a further step would gain, is below this for each
-of its rows: no score could tell the difference."""
+"""A context is solved when the Newton decrement g'H^-1 g, what a further step would gain, is below this for
+each of its rows: no score could tell the difference."""
 ROOT_SETTLED = 1e-8
 """The same for all rows of a layer together, which is solved once."""
 LEAST_CURVATURE = 1e-10
-"""A pivot of a Hessian is at least this fraction of its diagonal: the pull is far above it, rounding is not."""
+"""A pivot of a Hessian is at least this fraction of its diagonal: the pull is far above it, rounding is
+not."""
 LEAST_PIVOT = 0.02
-"""A pivot of I - F H^-1 F', the share of others in what a row needs, is at least this: a row that determines its
-own context moves its weights 50 times as far as H^-1 g, no more."""
+"""A pivot of I - F H^-1 F', the share of others in what a row needs, is at least this: a row that
+determines its own context moves its weights 50 times as far as H^-1 g, no more."""
 LEAST_LEFT = 0.05
 """The same for the width of its prediction."""
 MOST_EVIDENCE = 50.0
 """The logarithm of the odds between a context and its parent: beyond, one of them is believed anyway."""
 PULL = 3.0
-"""How strongly a context is drawn towards its parent, as if it had seen so many rows. 1 to 10 measured alike."""
+"""How strongly a context is drawn towards its parent, as if it had seen so many rows. 1 to 10 measured
+alike."""
 DEEP_PULL = 1.0
 """The same for deep networks, whose contexts are not mixed with their parents."""
 SHALLOW_DIM, DEEP_DIM = 4, 8
 CONTEXT_ROWS, MANY_ROWS = 9, 36
-"""Gates of a neuron: 4 for networks with regressions below, which correct them; for those on features alone as
-many as leave 9 rows for each context, up to 8, and beyond these as many as leave 36. On 7,320 rows of power, 6, 8
-and 10 gates give an RMSE of 3.41, 3.22 and 3.16."""
+"""Gates of a neuron: 4 for networks with regressions below, which correct them; for those on features alone
+as many as leave 9 rows for each context, up to 8, and beyond these as many as leave 36. On 7,320 rows of
+power, 6, 8 and 10 gates give an RMSE of 3.41, 3.22 and 3.16."""
 CANDIDATES = 20
 """Half-spaces of which a gate is picked. With 5 the RMSE is 2 % higher, 40 are no better."""
 AXIS_SHARE = 0.7
@@ -55,19 +58,22 @@ SHARE_ROWS = 3.0
 SHARE_ITERATIONS = 200
 """Rounds of expectation maximisation: after these, shares move by less than a thousandth."""
 FOLDS = 8
-"""Each network leaves out one of so many parts of the rows, is judged by it, and then learns it as a stream."""
+"""Each network leaves out one of so many parts of the rows, is judged by it, and then learns it as a
+stream."""
 MOST_TOLD = 1e4
-"""A row that goes on counts so much less that the squares of its factors add up to at most this. Ordinary rows
-are far below; where L is next to nothing, factors are enormous and would freeze their context for good."""
+"""A row that goes on counts so much less that the squares of its factors add up to at most this. Ordinary
+rows are far below; where L is next to nothing, factors are enormous and would freeze their context for
+good."""
 GROWTH = 8
 """A context takes a Newton step when its rows have grown by one part in so many since the last one."""
 REGION_DIM = 4
-"""Curvature is kept for each of 2**4 regions, those of a neuron's first gates. Deeper contexts take their share
-of it by their rows: each with its own would take twenty times the memory."""
+"""Curvature is kept for each of 2**4 regions, those of a neuron's first gates. Deeper contexts take their
+share of it by their rows: each with its own would take twenty times the memory."""
 MOST_FEATURES = 32
 """Features that a layer looks at, at most: the Hessian of a context holds the square of its inputs."""
 FIT_BUMPS, STREAM_BUMPS = 1000, 512
-"""Bumps of the regression below networks at most, in `fit` and in a stream, where a row costs their square."""
+"""Bumps of the regression below networks at most, in `fit` and in a stream, where a row costs their
+square."""
 FEWEST_ROWS = 8
 """Rows below which there are no networks: the regression alone predicts."""
 WARM_ROWS = 2048

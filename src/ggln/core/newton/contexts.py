@@ -7,8 +7,8 @@ is decided by what both predict of its rows when each row is left out: `mix_with
 Rows of a context lie next to each other (`order_by_context`): level after level they are parts of one table.
 
 Lines of m inputs are padded with zeros to M, whole vectors (`lanes`). Of a symmetric matrix the lower
-triangle is kept, up to the end of the vector that the diagonal is in. Hessians are factorised from their last line
-upward: all steps then run along lines.
+triangle is kept, up to the end of the vector that the diagonal is in. Hessians are factorised from their last
+line upward: all steps then run along lines.
 """
 
 from typing import Any, NamedTuple
@@ -61,7 +61,9 @@ class Work(NamedTuple):
 
 def make_unit() -> NDArray[np.float64]:
     """Return what vectors with a single 1 are parts of (`invert_factor`)."""
-    return (np.arange(2 * LANES - 1) == LANES - 1).astype(np.float64)
+    unit = np.zeros(2 * LANES - 1)
+    unit[LANES - 1] = 1.0
+    return unit
 
 
 def make_work(rows: int, planes: int, inputs: int) -> Work:
@@ -436,8 +438,8 @@ def solve_tree(
 
     rows, above, wide: in the order of contexts; above # OUT [n, Q] and wide # OUT [n] come as the root's
     predictions and leave as the neuron's, of each row left out. tables: [contexts, >= M] # OUT, the weights;
-    curvatures: [regions, ..] # OUT, what rows add to the Hessians (`add_region`); spreads: [contexts] # OUT, the
-    mean width of each context's rows.
+    curvatures: [regions, ..] # OUT, what rows add to the Hessians (`add_region`); spreads: [contexts] #
+    OUT, the mean width of each context's rows.
     """
     contexts, size, scratch = tables.shape[0], pull.size, np.empty((1, left.shape[1]))
     levels = 0
@@ -460,7 +462,8 @@ def solve_tree(
                 else:
                     left[start:stop], widths[start:stop] = work.totals[start:stop], 0.0
                 if rules.mixing:
-                    mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch)
+                    mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths,
+                    scratch)
                 else:
                     above[start:stop], wide[start:stop] = left[start:stop], widths[start:stop]
             if level == levels:

@@ -41,7 +41,7 @@ class View(NamedTuple):
 def look(learner: ExactLearner, rows: FloatArray) -> View:
     """Return rows [n, d] in the user's units as networks see them."""
     side = learner.inputs.transform(rows)
-    return View(side, _advise(learner, learner._regress(rows, side, None, None)))
+    return View(side, _advise(learner, learner._regress(rows, side, None)))
 
 
 def _advise(learner: ExactLearner, means: Numbers) -> Numbers:
@@ -281,7 +281,7 @@ def slopes(learner: ExactLearner, rows: FloatArray) -> FloatArray:
     view, scale = look(learner, rows), learner.targets.shift_and_scale()[1]
     free = np.abs(view.side) < learner.inputs.limit
     paces = TINY * free / learner.inputs.shift_and_scale()[1]  # [n, d]
-    means = learner._regress(rows, view.side, None, None)[:, :, None].astype(np.complex128)
+    means = learner._regress(rows, view.side, None)[:, :, None].astype(np.complex128)
     if learner.bumps is not None:
         steps = np.swapaxes(learner.bumps.slopes(np.nan_to_num(view.side)), 1, 2) * paces[..., None]
         means = means + 1j * steps[:, None]

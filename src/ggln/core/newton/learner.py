@@ -1,11 +1,13 @@
 """The exact learner: rows in the user's units in, predictions out; one model for tables and for streams.
 
-`fit` solves all rows. Each network leaves out one fold of them, predicts its rows one after the other, and learns
-each as a stream would: these predictions, made before their row was known, decide the shares of the mixture.
-`partial_fit` goes on from any state in the same way. A stream that begins without `fit` keeps its first rows and
-is solved afresh as they grow (`SCHEDULE`), so that what it knows depends on the rows alone, not on the calls.
+`fit` solves all rows. Each network leaves out one fold of them, predicts its rows one after the other, and
+learns each as a stream would: these predictions, made before their row was known, decide the shares of the
+mixture. `partial_fit` goes on from any state in the same way. A stream that begins without `fit` keeps its
+first rows and is solved afresh as they grow (`SCHEDULE`), so that what it knows depends on the rows alone,
+not on the calls.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol
@@ -20,7 +22,7 @@ from ggln.core.newton.bumps import Bumps, fit_bumps
 from ggln.core.newton.gates import Gates
 from ggln.core.newton.kinds import kind_of
 from ggln.core.newton.mixture import equal_shares, find_shares, follow_shares, log_densities
-from ggln.core.newton.network import Network, Scratch, Shape, fit_network, follow, follow_all, make_scratch
+from ggln.core.newton.network import Network, Shape, fit_network, follow, follow_all, make_scratch
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
@@ -65,8 +67,11 @@ class Settings:
 
     @property
     def kinds(self) -> int:
-        """Kinds of networks: on features alone, and with regressions below."""
-        return 2 if self.advisers and "features-only networks" not in self.without else 1
+        """Kinds of networks: deep ones on features alone, and shallow ones above the regressions.
+
+        A single network is a shallow one.
+        """
+        return 1 if self.n_estimators == 1 or "features-only networks" in self.without else 2
 
     def assign_folds(self, rows: int) -> NDArray[np.int64]:
         """Return the fold of each row: parts of nearly the same size, at random."""
@@ -75,33 +80,35 @@ class Settings:
     def shape(self, network: int, rows: int) -> Shape:
         """Return what a network for so many rows is made of.
 
-        Networks on features alone are deep: as many gates as the rows can fill, and every context is believed.
+        Deep networks have as many gates as the rows can fill, and every context is believed.
         """
         group = network % self.kinds
         few = self.features * self.outputs <= constants.MOST_FEATURES
-        advised = bool(self.advisers) and group == self.kinds - 1
-        dims = self.context_dims or (_context_dim(rows, advised),)
+        shallow = group == self.kinds - 1
+        dims = self.context_dims or (_context_dim(rows, shallow),)
         return Shape(
             self.layer_sizes,
             dims[group % len(dims)],
-            advised * self.advisers,
+            shallow * self.advisers,
             self.outputs > 1 and few,
             self.bias_range,
             1.0 / self.bias_variance,
             1.0 / self.base_variance,
             1.0 / self.max_variance,
             1.0 / self.min_variance,
-            constants.PULL if advised else constants.DEEP_PULL,
-            advised and "shares of contexts" not in self.without,
+            constants.PULL if shallow else constants.DEEP_PULL,
+            shallow and "shares of contexts" not in self.without,
             self.gating,
             self.without,
         )
 
 
-def _context_dim(rows: int, advised: bool) -> int:
+def _context_dim(rows: int, shallow: bool) -> int:
     """Return how many gates the neurons of a network for so many rows have."""
-    fine, coarse = (round(np.log2(max(rows, 1) / each)) for each in (constants.CONTEXT_ROWS, constants.MANY_ROWS))
-    if advised:
+    fine, coarse = (
+        round(math.log2(max(rows, 1) / each)) for each in (constants.CONTEXT_ROWS, constants.MANY_ROWS)
+    )
+    if shallow:
         return max(min(fine, constants.SHALLOW_DIM), 1)
     return max(min(fine, constants.DEEP_DIM), coarse, 1)
 
@@ -116,7 +123,7 @@ class Advice(Protocol):
 
 
 def schedule(rows: int) -> int:
-    """Return the number of rows after `rows` at which a stream is solved afresh: 1, 2, 3, 4, 6, 8, 12, 16, ..."""
+    """Return how many rows there are when a stream is next solved afresh: 1, 2, 3, 4, 6, 8, 12, 16, ..."""
     power = 1 << max(rows.bit_length() - 1, 0)
     return 1 if rows == 0 else 2 * power if rows >= power + power // 2 or power < 2 else power + power // 2
 
@@ -137,7 +144,9 @@ class ExactLearner:
         self.kind = kind_of(settings.outputs, settings.covariance)
         active = bool(settings.standardize)
         self.inputs = Scaler(settings.features, INPUT_LIMIT, active)
-        self.targets = Scaler(settings.outputs, TARGET_LIMIT * settings.bias_range, active and settings.standardize != "inputs")
+        self.targets = Scaler(
+            settings.outputs, TARGET_LIMIT * settings.bias_range, active and settings.standardize != "inputs"
+        )
         self.bumps: Bumps | None = None
         self.advise: Advice | None = None
         self.networks: list[Network] = []
@@ -158,7 +167,9 @@ class ExactLearner:
 
     # Solving -------------------------------------------------------------------------------------------
 
-    def fit(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress) -> None:
+    def fit(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
+    ) -> None:
         """Solve a table. X: [n, d]; Y: [n, D]; weights: [n]."""
         self.rows = X.shape[0]
         self._find_units(X, Y, weights)
@@ -176,16 +187,22 @@ class ExactLearner:
 
     def steps(self, rows: int) -> int:
         """Return how many steps `fit` tells of."""
-        return len(self.settings.layer_sizes) * self.settings.n_estimators if rows >= constants.FEWEST_ROWS else 0
+        return (
+            len(self.settings.layer_sizes) * self.settings.n_estimators
+            if rows >= constants.FEWEST_ROWS
+            else 0
+        )
 
-    def _solve(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress) -> None:
+    def _solve(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
+    ) -> None:
         """Solve rows in the units that are in force."""
         settings = self.settings
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
-        left = self._regress_first(X, side, goals, weights, threads)
+        left = self._regress_first(side, goals, weights, threads)
         few = np.count_nonzero(weights) < constants.FEWEST_ROWS
         # so few rows cannot tell how well they are predicted
-        floor = 1.0 / max(np.count_nonzero(weights), 1) if few else settings.min_variance
+        floor = 1.0 / max(int(np.count_nonzero(weights)), 1) if few else settings.min_variance
         squares = np.average((left - goals[:, None]) ** 2, axis=0, weights=weights)
         variance = np.maximum(squares, floor)  # [R, D]
         self.errors = np.hstack([variance, np.ones((len(variance), 1))]) * max(float(weights.sum()), 1.0)
@@ -205,12 +222,30 @@ class ExactLearner:
             known = left.mean(axis=1) if shape.regressions else np.average(goals, axis=0, weights=weights)
             random = settings.random(e, GATES)
             networks[e] = fit_network(
-                self.kind, shape, side[~out], given[~out], goals[~out], weights[~out], random, (goals - known)[~out], progress
+                self.kind,
+                shape,
+                side[~out],
+                given[~out],
+                goals[~out],
+                weights[~out],
+                random,
+                (goals - known)[~out],
+                progress,
             )
             found = np.empty((int(out.sum()), self.kind.planes))
             scratch = make_scratch(networks[e], self.kind)
             learning = "own fold" not in settings.without
-            follow(self.kind, networks[e], side[out], given[out], goals[out], weights[out], learning, scratch, found)
+            follow(
+                self.kind,
+                networks[e],
+                side[out],
+                given[out],
+                goals[out],
+                weights[out],
+                learning,
+                scratch,
+                found,
+            )
             judged[e, out] = found
 
         threads.run([(solve_one, (e,)) for e in reversed(range(settings.n_estimators))])
@@ -269,7 +304,9 @@ class ExactLearner:
 
         The first rows of a stream are predicted before there are networks.
         """
-        missing = (self.settings.advisers + self.settings.kinds) * len(constants.SPREADS) - blend.means.shape[1]
+        missing = (self.settings.advisers + self.settings.kinds) * len(constants.SPREADS) - blend.means.shape[
+            1
+        ]
         if missing <= 0:
             return blend
         extra = [np.repeat(part[:, :1], missing, axis=1) for part in blend[1:]]
@@ -283,9 +320,11 @@ class ExactLearner:
         if self.rows == 0:
             return self._nothing(X.shape[0]) if record else None
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
-        means = self._regress(X, side, goals, weights)
+        means = self._regress(X, side, (goals, weights))
         own = weights[:, None, None]
-        news = np.concatenate([own * (means - goals[:, None]) ** 2, np.broadcast_to(own, (*means.shape[:2], 1))], 2)
+        news = np.concatenate(
+            [own * (means - goals[:, None]) ** 2, np.broadcast_to(own, (*means.shape[:2], 1))], 2
+        )
         told = np.cumsum(np.concatenate([self.errors[None], news]), axis=0)  # one row after the other
         self.errors = told[-1].copy()
         advice = self._advice(means, self._variances(told[:-1]))
@@ -295,7 +334,7 @@ class ExactLearner:
         return self._blend(kinds, history) if record else None
 
     def _regress_first(
-        self, X: FloatArray, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
+        self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
     ) -> FloatArray:
         """Fit the regressions; return what they predict of each row left out, [n, R, D]."""
         settings, found = self.settings, []
@@ -309,13 +348,13 @@ class ExactLearner:
         return np.concatenate(found, axis=1) if found else np.empty((len(goals), 0, settings.outputs))
 
     def _regress(
-        self, X: FloatArray, side: FloatArray, goals: FloatArray | None, weights: FloatArray | None
+        self, X: FloatArray, side: FloatArray, lesson: tuple[FloatArray, FloatArray] | None
     ) -> FloatArray:
-        """Return what the regressions predict of rows, [n, R, D]; with targets they learn them afterwards."""
+        """Return what the regressions predict of rows, [n, R, D]; with targets and weights they learn them."""
         found = []
         if self.bumps is not None:
             rows = np.nan_to_num(side)
-            own = self.bumps.predict(rows) if goals is None else self.bumps.learn(rows, goals, weights)
+            own = self.bumps.predict(rows) if lesson is None else self.bumps.learn(rows, *lesson)
             found.append(own[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.predict(X)))
@@ -327,7 +366,7 @@ class ExactLearner:
         return np.clip((predictions - shift) / scale, -self.targets.limit, self.targets.limit)
 
     def _advice(self, means: FloatArray, variances: FloatArray) -> FloatArray:
-        """Return the natural parameters [n, R, Q] of what regressions predict: [n, R, D], variances likewise."""
+        """Return the natural parameters [n, R, Q] of regressions' means [n, R, D] and variances."""
         wide = np.broadcast_to(variances, means.shape)
         parts = [self.kind.natural(means[:, r], wide[:, r]) for r in range(means.shape[1])]
         return np.stack(parts, axis=1) if parts else np.empty((len(means), 0, self.kind.planes))
@@ -336,7 +375,8 @@ class ExactLearner:
         """Return the mean of the targets as what is known of every row, [n, 1, Q]."""
         self.errors = np.empty((0, goals.shape[1] + 1))
         mean = np.broadcast_to(np.average(goals, axis=0, weights=weights), goals.shape)
-        return self.kind.natural(mean, np.ones(goals.shape))[:, None]
+        found: FloatArray = self.kind.natural(mean, np.ones(goals.shape))[:, None]
+        return found
 
     def _variances(self, errors: FloatArray) -> FloatArray:
         """Return the regressions' variances [.., D] from their errors [.., D + 1]."""
@@ -355,7 +395,9 @@ class ExactLearner:
         said = [np.empty((len(group), side.shape[0], self.kind.planes)) for group in self._groups]
         nothing = np.ascontiguousarray(advice[:, :0])
         tasks = []
-        for group, scratches, kernels, found in zip(self._groups, self._scratch, self._kernels, said, strict=True):
+        for group, scratches, kernels, found in zip(
+            self._groups, self._scratch, self._kernels, said, strict=True
+        ):
             given = advice if group[0].regressions else nothing
             if threads is None:
                 rows = side, given, goals, weights, learning
@@ -398,12 +440,14 @@ class ExactLearner:
     def _kinds(self, X: FloatArray, threads: Threads | None) -> FloatArray:
         """Return what each kind says of new rows, [n, kinds, Q]."""
         side = self.inputs.transform(X)
-        advice = self._advice(self._regress(X, side, None, None), self._variances(self.errors)[None])
+        advice = self._advice(self._regress(X, side, None), self._variances(self.errors)[None])
         return self._ask(side, advice, np.empty((0, self.settings.outputs)), np.empty(0), False, threads)
 
     def _nothing(self, rows: int) -> Blend:
         """Return what is predicted before anything is known."""
-        _, covariances = self.kind.gaussians(self.kind.natural(np.zeros((rows, self.settings.outputs)), np.ones(1)))
+        _, covariances = self.kind.gaussians(
+            self.kind.natural(np.zeros((rows, self.settings.outputs)), np.ones(1))
+        )
         return Blend(np.ones((rows, 1)), np.zeros((rows, 1, self.settings.outputs)), covariances[:, None])
 
     def _blend(self, kinds: FloatArray, weights: FloatArray) -> Blend:
@@ -480,7 +524,11 @@ class ExactLearner:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out compiled functions and buffers, which can be made anew."""
-        return {name: value for name, value in vars(self).items() if name not in ("_kernels", "_scratch", "_groups", "left")}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_kernels", "_scratch", "_groups", "left")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle."""
@@ -509,7 +557,7 @@ def _unflat(arrays: Arrays, prefix: str) -> Network:
 
 
 def make_learner(settings: Settings) -> Any:
-    """Return a learner that knows nothing: of joint neurons, or of networks apart for each of several outputs."""
+    """Return a learner that knows nothing: of joint neurons, or of networks apart for each output."""
     from ggln.core.newton.outputs import ApartLearner  # which is made of what is here
 
     return ApartLearner(settings) if _apart(settings) else ExactLearner(settings)

@@ -1,9 +1,9 @@
 """The mixture that predicts: kinds of predictions, each with several spreads, and shares by evidence.
 
-A kind is what a group of networks, or a regression, says together: one Gaussian for each row. It takes part once
-for each of `constants.SPREADS`, a factor on its variance. Shares maximise the likelihood of rows that a kind had
-not learnt when it predicted them: expectation maximisation finds the only maximum there is. In a stream they go
-on by the same rule, row by row.
+A kind is what a group of networks, or a regression, says together: one Gaussian for each row. It takes part
+once for each of `constants.SPREADS`, a factor on its variance. Shares maximise the likelihood of rows that
+a kind had not learnt when it predicted them: expectation maximisation finds the only maximum there is. In a
+stream they go on by the same rule, row by row.
 """
 
 import numpy as np

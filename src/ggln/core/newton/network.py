@@ -399,7 +399,7 @@ def _fit_layer(
     rows, planes, inputs = table.inputs.shape
     centre, pull = initial_weights(kind, network, layer)
     network.pulls[layer, : pull.size] = shape.pull * pull
-    rules = Rules(*(name not in shape.without for name in ("parents", "left-out")), shape.mixing)
+    rules = Rules("parents" not in shape.without, "left-out" not in shape.without, shape.mixing)
     work = make_work(rows, planes, pull.size)
     root, left, widths = np.empty(inputs), np.empty((rows, planes)), np.empty(rows)
     solve_root(kind, table, centre, pull, root, work, left, widths)

@@ -9,7 +9,7 @@ T = sum_j w_j z_j, on which the loss psi(T, y) depends:
   Full         Q = D(D+1)/2 + D  the lower triangle of P row by row, then h
   Bernoulli    Q = 1             the logit
 
-With A a lower triangle such that A'A is the Hessian of psi, the factors of a row are F = A z, its Hessian is F'F,
-and its gradient is F'r: `derive` writes A, the root, and r, the residue. All else about learning is the same
-for all kinds. A kind is the first argument of each function; Numba chooses when it compiles.
+With A a lower triangle such that A'A is the Hessian of psi, the factors of a row are F = A z, its Hessian
+is F'F, and its gradient is F'r: `derive` writes A, the root, and r, the residue. All else about learning is
+the same for all kinds. A kind is the first argument of each function; Numba chooses when it compiles.
 """
