@@ -190,7 +190,8 @@ def costs(
         results = experiment.run(rows)
     title = f"{rows:,} rows of {results['features']} features"
     print_table(console, title, *experiment.table(results), {})
-    console.print(results["machine"]["cpu"], highlight=False)
+    load = results["machine"]["load before"]
+    console.print(f"{results['machine']['cpu']}, load before {load:.1f}", highlight=False)
     _write(console, results, output, "costs")
 
 

@@ -6,6 +6,7 @@ what another one measured.
 """
 
 import multiprocessing
+import os
 import resource
 import sys
 import tempfile
@@ -71,6 +72,7 @@ def friedman(rows: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
 def run(rows: int = ROWS, repeats: int = REPEATS, calls: int = CALLS, **settings: Any) -> Results:
     """Measure everything; the large table has `GROWTH` times the rows. `settings` replace the defaults."""
     require("catboost")  # what is missing is missed before any work starts
+    load = os.getloadavg()[0]
     large, small = (alone(count, repeats, settings) for count in (GROWTH * rows, rows))
     X, y = friedman(rows)
     model, figures = _fits(X, y, repeats, settings)
@@ -87,7 +89,7 @@ def run(rows: int = ROWS, repeats: int = REPEATS, calls: int = CALLS, **settings
         "features": FEATURES,
         "threads": THREADS,
         "settings": settings,
-        "machine": machine() | version("catboost"),
+        "machine": machine() | version("catboost") | {"load before": load},
         "goals": {name: goal._asdict() for name, goal in GOALS.items()},
         "figures": figures,
         "met": {name: goal.met(figures[name]) for name, goal in GOALS.items()},
