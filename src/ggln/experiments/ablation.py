@@ -54,8 +54,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "4 neurons a layer": {"layer_sizes": (4,) * 6},
     "16 neurons a layer": {"layer_sizes": (16,) * 6},
 }
-"""What replaces the defaults, of `fit` and of a stream alike. Without a regression all networks are of one
-kind, which has the contexts of those on features alone: 6."""
+"""What replaces the defaults, of `fit` and of a stream alike."""
 
 
 def evaluate(
