@@ -5,7 +5,7 @@ import pytest
 
 from ggln.core.jit import fast_kernel
 from ggln.core.newton import constants, contexts, reference
-from ggln.core.newton.contexts import Rows, make_work, order_by_context, solve_tree
+from ggln.core.newton.contexts import Rows, Rules, make_work, order_by_context, solve_tree
 from ggln.core.newton.lanes import padded
 from ggln.core.newton.neurons.univariate import Univariate
 from ggln.core.newton.reference_structures import Univariate as Twin
@@ -15,7 +15,9 @@ SIZES = 1, 3, 8, 13, 21
 
 
 @fast_kernel
-def solve_and_leave_out(kind, rows, start, stop, centre, pull, iterations, settled, weights, work, left, widths):
+def solve_and_leave_out(
+    kind, rows, start, stop, centre, pull, iterations, settled, weights, work, left, widths
+):
     contexts.solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, work)
     contexts.leave_out(kind, rows, start, stop, pull.size, work, left, widths)
 
@@ -110,7 +112,9 @@ def test_weight_2_is_the_row_twice():
     inputs, targets, _ = draw(40, 13)
     twice = np.r_[np.arange(40), np.arange(40)]
     weights = run(inputs, targets, np.full(40, 2.0))[0]
-    np.testing.assert_allclose(weights, run(inputs[twice], targets[twice], np.ones(80))[0], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        weights, run(inputs[twice], targets[twice], np.ones(80))[0], rtol=1e-8, atol=1e-10
+    )
 
 
 def test_other_rows_of_the_table_do_not_matter():
@@ -148,21 +152,22 @@ def test_inverse_of_a_hessian(size):
     assert not solution[size:].any()
 
 
-def test_a_tree_without_rows_is_its_root():
+def test_contexts_without_rows_take_their_parents_weights():
     inputs, targets, counts = draw(40, 5)
     wide, pull, root = widen(inputs), np.ones(5), np.zeros(8)
     root[:5] = 0.2
     chosen, starts, order = np.full(40, 3), np.empty(5, np.int64), np.empty(40, np.int64)
     order_by_context(chosen, starts, order)
     np.testing.assert_array_equal(starts, [0, 0, 0, 0, 40])
-    tables, curvatures, spreads = np.zeros((4, 8)), np.zeros((4, 40), np.float32), np.zeros(4)
-    above, spread = wide @ root, np.ones(40)
+    tables, curvatures, spreads = np.zeros((4, 8)), np.zeros((4, 40)), np.zeros(4)
+    above, spread, rules = wide @ root, np.ones(40), Rules(True, True, True)
     solve_tree(
-        KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, make_work(40, 2, 5), above,
-        spread, np.empty((40, 2)), np.empty(40), tables, curvatures, spreads,
+        KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, rules, make_work(40, 2, 5),
+        above, spread, np.empty((40, 2)), np.empty(40), tables, curvatures, spreads,
     )  # fmt: skip
     np.testing.assert_array_equal(tables[:2], np.tile(root, (2, 1)))
-    diagonal = np.arange(5) * 9  # lines of eight
-    np.testing.assert_array_equal(curvatures[0], np.bincount(diagonal, np.full(5, constants.PULL), 40))
+    assert np.any(tables[2] != root)  # as its parent, which has rows
+    assert not curvatures[:3].any()
+    assert np.all(curvatures[3, np.arange(5) * 9] > 0.0)  # the diagonal, in lines of eight
     assert np.any(tables[3] != root)
     np.testing.assert_array_equal(spreads[:3], 1.0)

@@ -462,8 +462,9 @@ def solve_tree(
                 else:
                     left[start:stop], widths[start:stop] = work.totals[start:stop], 0.0
                 if rules.mixing:
-                    mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths,
-                    scratch)
+                    mix_with_parent(
+                        kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch
+                    )
                 else:
                     above[start:stop], wide[start:stop] = left[start:stop], widths[start:stop]
             if level == levels:
