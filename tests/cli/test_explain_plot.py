@@ -110,7 +110,11 @@ def test_one_target_of_several(ggln, sales, quick):
 
 def test_effects_of_a_model_that_learnt_a_stream(ggln, sales, quick):
     rows = sales()
-    assert ggln("stream", "-t", "price", "-m", "live.ggln", *quick, stdin=Path(rows).read_text())[0] == 0
+    stream = "stream", "-t", "price", *quick
+    keeping = *stream, "--set", "base_model=auto", "-m", "keeps.ggln"
+    assert ggln(*keeping, stdin=Path(rows).read_text())[0] == 0
+    assert ggln("plot", "keeps.ggln", rows, "-k", "effects")[0] == 0  # against rows of its regression
+    assert ggln(*stream, "-m", "live.ggln", stdin=Path(rows).read_text())[0] == 0
     code, _, said = ggln("plot", "live.ggln", rows, "-k", "effects")
     assert code == 2
     assert "keeps no other values to compare with: take several rows at once with --rows" in said

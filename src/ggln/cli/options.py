@@ -209,7 +209,9 @@ def read_model(path: Path) -> StoredModel:
 
 def check_comparable(model: "TableRegressor", rows: int) -> None:
     """Refuse effects where there are no other values to compare with."""
-    if model.typical_ is None and rows < 2:
+    from ggln.explain.methods import inspector
+
+    if model.typical_ is None and rows < 2 and inspector(model.regressor_.learner_).typical() is None:
         raise ValueError(
             "the model learnt from a stream and keeps no other values to compare with: take several rows at "
             "once with --rows, or look at contributions"

@@ -206,7 +206,7 @@ def _effects(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     from ggln.plots.display import take
 
     options.check_comparable(model, len(shown))
-    others = shown.frame if model.typical_ is None else None
+    others = shown.frame if model.typical_ is None and len(shown) > 1 else None
     first = take(shown.frame, slice(0, 1))
     return EffectsDisplay.from_estimator(model, first, others, output=asked.output)
 

@@ -223,8 +223,8 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         """Return how far each column's value moves the mean from where its other values would have it.
 
         The other values are those of the `background`, a table; if it is not given, those of the rows that
-        were fitted, and for a stream's model those of X. The features of a column, such as the levels of a
-        category, are moved together.
+        were fitted, and for a stream's model those of rows that it keeps, or of X. The features of a column,
+        such as the levels of a category, are moved together.
         """
         features, typical = self.features(X), self._background(background)
         with unnamed_rows():
