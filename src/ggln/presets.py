@@ -27,7 +27,11 @@ PAPER_UCI: Preset = {
     "projection": "clip",
     "weight_range": (-1e3, 1e3),
     "min_variance": 1e-2,
+    "max_variance": 1e2,
     "aggregation": "switching",
+    "covariance": "isotropic",
+    "standardize": True,
+    "shuffle": True,
 }
 """Table 1. The paper varied learning rate and context dimension as in `UCI_GRID`.
 
@@ -59,6 +63,7 @@ PAPER_SARCOS: Preset = {
     "aggregation": "switching",
     "covariance": "isotropic",
     "standardize": "inputs",
+    "shuffle": True,
 }
 """Table 2, left. Biases lie at +-7 on each of the 7 axes, features' Gaussians along each of them.
 

@@ -49,9 +49,9 @@ def test_a_table_is_learnt_once_by_the_regression_and_fit_starts_afresh(tiny, ta
     X, y = table(80)
     once, twice = tiny(hinges=5, epochs=1).fit(X, y), tiny(hinges=5, epochs=2).fit(X, y)
     for model in (once, twice):
-        assert model.learner_.companions.noise[0] == 81
+        assert model.learner_.hinges.noise[0] == 81
     assert_same(once, once.partial_fit(X, y).fit(X, y))
-    assert twice.partial_fit(X, y).learner_.companions.noise[0] == 161
+    assert twice.partial_fit(X, y).learner_.hinges.noise[0] == 161
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-30, 1e30])

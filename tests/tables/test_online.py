@@ -6,9 +6,13 @@ import pytest
 from ggln import GGLNRegressor
 from ggln.tables.online import Worker
 
+GRADIENT = {"step": "capped", "gating": "tree"}
+
 
 @pytest.mark.parametrize("outputs", [1, 2])
-@pytest.mark.parametrize("settings", [{}, {"aggregation": "last"}, {"folds": 5, "epochs": 2}])
+@pytest.mark.parametrize(
+    "settings", [{}, GRADIENT, GRADIENT | {"aggregation": "last"}, GRADIENT | {"folds": 5}]
+)
 def test_moments_before_learning_are_those_of_prequential(outputs, settings, small):
     random = np.random.default_rng(0)
     X, Y = random.normal(size=(200, 3)), random.normal(size=(200, outputs))

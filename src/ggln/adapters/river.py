@@ -107,7 +107,7 @@ class RiverGGLN(base.MiniBatchRegressor):
         if not new:
             return
         learner = getattr(self.model, "learner_", None)
-        if learner is not None and not learner.warming:
+        if learner is not None and not learner.first_rows:
             self._ignored.update(new)
             warnings.warn(
                 f"features {new} appear after {learner.rows} rows and are ignored: the networks were laid "
@@ -118,7 +118,7 @@ class RiverGGLN(base.MiniBatchRegressor):
         before, self.features = self.features, sorted([*self.features, *new], key=_order)
         if learner is None:
             return
-        rows, targets = (np.concatenate(parts) for parts in zip(*learner.first_rows, strict=True))
+        rows, targets, *_ = (np.concatenate(parts) for parts in zip(*learner.first_rows, strict=True))
         wider = np.empty((len(rows), len(self.features)))
         for column, name in enumerate(self.features):
             wider[:, column] = rows[:, before.index(name)] if name in before else known[name]

@@ -26,7 +26,7 @@ from ggln.manners import RATE, draw_seed, with_names
 
 FloatArray = NDArray[np.float64]
 EXPLORING = 3
-"""The stream of random numbers for exploration; in `core.build` that of steps, which arms do not have."""
+"""The stream of random numbers for exploration; in `core.build` that of hinges, which arms do not have."""
 ONE = Threads(1)
 
 
@@ -70,7 +70,9 @@ class GLCB(Deciding, BaseEstimator):
         have the features as logits, and probabilities in [0.01, 0.99].
     learning_rate, weight_range : optional
         As in `GGLNRegressor`. None takes 0.03 and (0, 1000) for Gaussian rewards, 0.1 and (-200, 200) else.
-    step, aggregation, standardize : optional
+    step : {"capped", "ogd"}
+        As in `GGLNRegressor`.
+    aggregation, standardize : optional
         As in `GGLNRegressor`; `standardize` is about contexts.
     random_state : None, int or RandomState
         Seed of gates and of exploration: with it, decisions are reproducible.
@@ -110,6 +112,7 @@ class GLCB(Deciding, BaseEstimator):
         "exploration_weight": [Interval(Real, 0, 1e9, closed="both")],
         "pseudo_count": [StrOptions(set(COUNTS))],
         "reward_range": ["array-like", None],
+        "step": [StrOptions({"capped", "ogd"})],
         "gating": [StrOptions({"sphere", "axis", "mixed"})],
         "base_model": [StrOptions({"none", "feature", "blr", "linear"})],
         "learning_rate": [RATE, None],

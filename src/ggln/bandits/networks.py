@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from ggln.bandits import logs
 from ggln.core.build import Settings, bernoulli_settings
 from ggln.estimators import GGLNRegressor
@@ -56,12 +54,14 @@ def regressor(parameters: dict[str, Any], seed: int) -> GGLNRegressor:
     rate, span = GAUSSIAN if parameters["reward"] == "gaussian" else BERNOULLI
     values["learning_rate"] = rate if values["learning_rate"] is None else values["learning_rate"]
     values["weight_range"] = span if values["weight_range"] is None else values["weight_range"]
-    return GGLNRegressor(**values, folds=0, anneal=False, random_state=seed)
+    return GGLNRegressor(
+        **values, covariance="isotropic", epochs=1, folds=0, anneal=False, shuffle=False, random_state=seed
+    )
 
 
 def settings(parameters: dict[str, Any], features: int, seed: int) -> Settings:
     """Return the settings of one arm's networks for contexts of so many features."""
-    gaussian: Settings = regressor(parameters, seed)._settings((0, features), np.empty(0), 0)
+    gaussian: Settings = regressor(parameters, seed)._settings((0, features), 1)
     if parameters["reward"] == "gaussian":
         return gaussian
     outputs = 1 if parameters["reward"] == "bernoulli" else 2 ** parameters["depth"] - 1
