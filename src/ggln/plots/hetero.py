@@ -13,7 +13,7 @@ from ggln.plots.style import ORANGE, styled
 
 @styled
 def draw(results: dict[str, Any]) -> Figure:
-    """Draw the best neuron of the first, the middle and the last layer, and the network's output."""
+    """Draw the best neuron of the first, the middle and the last layer, and the mixture of all networks."""
     neurons = results["neurons"]
     shown = [neurons[0], neurons[len(neurons) // 2], neurons[-1]]
     figure = Figure(figsize=(11, 3.2), layout="constrained")
@@ -21,10 +21,11 @@ def draw(results: dict[str, Any]) -> Figure:
     for axes, neuron in zip(panels, shown, strict=False):
         mean, std = np.array(neuron["mean"]), np.array(neuron["std"])
         band(axes, results, mean, normal_band(mean, std))
-        axes.set_title(f"layer {neuron['layer']}, its best neuron\nNLL {neuron['nll']:.3f}")
+        axes.set_title(f"best neuron of layer {neuron['layer']}\nNLL {neuron['nll']:.3f}")
     interval = {0.9: (np.array(results["lower"]), np.array(results["upper"]))}
     band(panels[3], results, np.array(results["mean"]), interval)
-    panels[3].set_title(f"network\nNLL {results['nll']:.3f} (the truth {results['nll_of_the_truth']:.3f})")
+    scores = f"NLL {results['nll']:.3f} (the truth {results['nll_of_the_truth']:.3f})"
+    panels[3].set_title(f"all networks together\n{scores}")
     panels[0].set_ylabel("y")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
