@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 
 SETTINGS: dict[str, Any] = {"base_model": "feature", "context_dim": 3}
 """The defaults but for two things. There is no regression below the networks: all that is drawn comes from
-neurons. And eight contexts a neuron are enough for a curve. The defaults would have up to 256, which follow the
+neurons. And eight contexts a neuron are enough for a curve. The defaults would have 256, which follow the
 noise: its deviation is up to three times the height of the curve."""
 
 
