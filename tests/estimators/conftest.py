@@ -10,15 +10,22 @@ TINY = {
     "n_estimators": 2,
     "gating": "mixed",
     "base_model": "feature",
+    "step": "capped",
+    "min_variance": 1e-5,
     "folds": 0,
     "random_state": 0,
 }
+EXACT = {"step": "newton", "gating": "residual", "base_model": "auto", "min_variance": 1e-10}
+"""What a tiny regressor learns exactly with."""
 
 
 @pytest.fixture
 def tiny():
-    """A regressor small enough to learn thousands of rows in no time; arguments change its settings."""
-    return lambda **changes: GGLNRegressor(**{**TINY, **changes})
+    """A regressor small enough to learn thousands of rows in no time; arguments change its settings.
+
+    It takes gradient steps, unless it is told to be `exact`.
+    """
+    return lambda exact=False, **changes: GGLNRegressor(**{**TINY, **(EXACT if exact else {}), **changes})
 
 
 @pytest.fixture

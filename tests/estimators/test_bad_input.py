@@ -265,7 +265,7 @@ PARAMETERS = {
     "bias_range": [0.0, -5.0, np.nan, np.inf, 1e300, 1e-300, None],
     "bias_variance": [0.0, -1.0, np.nan, np.inf, 1e300, 1e-300, None],
     "learning_rate": [0.0, -1.0, np.nan, np.inf, 1e300, None],
-    "step": ["newton", None],
+    "step": ["adam", None],
     "projection": ["none", None],
     "barrier": [0.0, -1.0, np.nan, np.inf, 1e300],
     "weight_range": [

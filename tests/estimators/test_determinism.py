@@ -12,6 +12,7 @@ STREAMS = {
     "sphere through data": {"gating": "sphere", "standardize": "inputs"},
     "blr": {"base_model": "blr", "base_variance": None, "gating": "axis"},
     "last": {"aggregation": "last", "step": "ogd", "gating": "mixed"},
+    "exact": {"exact": True},
 }
 WARM = constants.WARMUP_ROWS + 130
 

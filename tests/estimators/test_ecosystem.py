@@ -120,15 +120,27 @@ def test_partial_fit_goes_on_after_fit(tiny, table):
     assert not np.array_equal(model.predict(X), before)
 
 
-def test_sample_weight_is_refused_with_advice(tiny, table):
+def test_sample_weight_needs_exact_learning(tiny, table):
     X, y = table()
     for method in ("fit", "partial_fit"):
-        message = f"{method} takes no sample_weight: .* Give rows with more weight several times"
-        with pytest.raises(TypeError, match=message):
-            getattr(tiny(), method)(X, y, sample_weight=np.ones(60))
-        with pytest.raises(TypeError, match=f"{method} takes X and y, got also 'weights'"):
-            getattr(tiny(), method)(X, y, weights=np.ones(60))
-    assert not has_fit_parameter(tiny(), "sample_weight")
+        for step in ("capped", "ogd"):
+            with pytest.raises(ValueError, match=f"sample_weight needs step=\"newton\", got step='{step}'"):
+                getattr(tiny(step=step), method)(X, y, sample_weight=np.ones(60))
+        weighted = getattr(tiny(exact=True), method)(X, y, sample_weight=np.ones(60))
+        assert np.array_equal(weighted.predict(X), getattr(tiny(exact=True), method)(X, y).predict(X))
+        for bad in (-np.ones(60), np.zeros(60), np.full(60, np.nan), np.ones(59)):
+            with pytest.raises(ValueError, match=r"[Ss]ample.weight|Input contains NaN"):
+                getattr(tiny(exact=True), method)(X, y, sample_weight=bad)
+    assert has_fit_parameter(tiny(), "sample_weight")
+
+
+def test_rows_of_more_weight_pull_harder(tiny, table):
+    X, y = table(rows=300)
+    y += np.random.default_rng(1).normal(size=300)
+    weights = np.where(y > y.mean(), 5.0, 1.0)
+    plain = tiny(exact=True).fit(X, y).predict(X).mean()
+    pulled = tiny(exact=True).fit(X, y, sample_weight=weights).predict(X).mean()
+    assert pulled - plain > 0.4 * (np.average(y, weights=weights) - y.mean())
 
 
 def test_stacked_with_others_it_is_one_of_the_columns(tiny, table):

@@ -261,3 +261,22 @@ def test_a_folder_is_not_replaced(model, tmp_path):
     with pytest.raises(IsADirectoryError, match="folder' is a folder: give the name of a file in it"):
         model.save(tmp_path / "folder")
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+
+
+# Files of older versions -------------------------------------------------------------------------------
+
+
+def test_files_from_before_exact_learning_load(path, model, assert_same):
+    header, arrays = persistence.read(path)
+    header["learner"]["settings"] |= {"regressors": 0, "online": False}
+    persistence.write(path, header, arrays)
+    assert_same(load(path), model)
+
+
+@pytest.mark.parametrize("gone", [{"regressors": 4, "online": False}, {"regressors": 0, "online": True}])
+def test_files_with_regressors_below_gradient_steps_are_refused(path, gone):
+    header, arrays = persistence.read(path)
+    header["learner"]["settings"] |= gone
+    persistence.write(path, header, arrays)
+    with pytest.raises(ValueError, match=r"older version of ggln, with regressors below .*: let a new model"):
+        load(path)

@@ -14,6 +14,8 @@ KINDS = {
     "diagonal": {"outputs": 2, "covariance": "diagonal"},
     "full": {"outputs": 2, "covariance": "full"},
     "full, exact": {"outputs": 2, "covariance": "full", "projection": "exact"},
+    "solved": {"exact": True},
+    "solved, full": {"exact": True, "outputs": 2, "covariance": "full"},
     "diagonal, log_barrier": {"outputs": 2, "covariance": "diagonal", "projection": "log_barrier"},
 }
 rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.datasets import make_friedman1
 from sklearn.metrics import r2_score
 
 from ggln import GGLNRegressor
@@ -259,10 +260,18 @@ def test_few_rows_are_not_trusted():
     assert 0.82 < np.mean(inside) < 0.97
 
 
-def test_few_rows_are_gone_on_with_as_a_stream(tmp_path):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(60, 2))
-    y = X[:, 0] + 0.1 * random.normal(size=60)
-    fitted = GGLNRegressor(shuffle=False, random_state=0).fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
-    stream = GGLNRegressor(random_state=0).partial_fit(X, y)
-    assert np.array_equal(fitted.predict(X), stream.predict(X))
+def test_learning_on_keeps_what_fit_has_learnt():
+    """More rows of the same kind may not hurt, neither the means nor the widths."""
+    X, y = make_friedman1(900, noise=1.0, random_state=0)
+    model = GGLNRegressor(random_state=0).fit(X[:300], y[:300])
+    before = model.predict_dist(X[600:])
+    after = model.partial_fit(X[300:600], y[300:600]).predict_dist(X[600:])
+    assert np.mean((after.mean - y[600:]) ** 2) < 1.05 * np.mean((before.mean - y[600:]) ** 2)
+    assert after.log_prob(y[600:]).mean() > before.log_prob(y[600:]).mean() - 0.06
+
+
+@pytest.mark.parametrize("outputs", [None, 3])
+def test_a_default_mixture_has_six_spreads_of_three_predictions(table, outputs):
+    """Of the regression, of networks on features, and of networks above the regression."""
+    X, y = table(outputs=outputs)
+    assert GGLNRegressor(random_state=0).fit(X, y).predict_dist(X).means.shape[1] == 18
