@@ -93,8 +93,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
     covariance : {"apart", "isotropic", "diagonal", "full"}
-        For several outputs. "apart": each output has its own networks, and one covariance of their errors joins
-        them. Otherwise the structure of every neuron's covariance. Gradient steps take "apart" for "isotropic".
+        For several outputs. "apart": each output has its own networks, and one covariance of their errors
+        joins them. Otherwise the structure of every neuron's covariance. Gradient steps take "apart" for
+        "isotropic".
     standardize : bool or "inputs"
         Standardise inputs and targets, or inputs only.
     random_state : None, int or RandomState
@@ -230,6 +231,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
             weights = self._check_weights(sample_weight, rows)
+            counted = weights > 0  # the others are not there at all: they would take part in drawing folds
+            if not counted.all():
+                rows, targets, weights = rows[counted], targets[counted], weights[counted]
             learner = self._new_learner(rows.shape, targets)
             if self.step == "newton":
                 self._solve(learner, rows, _columns(targets), weights)
@@ -351,6 +355,10 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             )
         elif not isinstance(self.base_model, str):
             raise ValueError(f'regressors as base_model need step="newton", got step={self.step!r}')
+        elif self.gating not in SAMPLERS:
+            raise ValueError(
+                f'gating={self.gating!r} needs step="newton"; step={self.step!r} takes {tuple(SAMPLERS)}'
+            )
         if self.folds == 1:
             raise ValueError("folds must be 0 or at least 2, got 1")
         self._check_variances()

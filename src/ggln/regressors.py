@@ -1,8 +1,8 @@
 """Regressors that the user hands in as base models, and the splits of boosted trees for gates.
 
-Section 4 of the paper allows any Gaussian at layer 0. A regressor that has seen a row is too sure of it, so each is
-fitted once for each fold, without it. For its own rows, a fold gets the predictions of the regressors that did not
-see it; new rows get the mean over all.
+Section 4 of the paper allows any Gaussian at layer 0. A regressor that has seen a row is too sure of it, so
+each is fitted once for each fold, without it. For its own rows, a fold gets the predictions of the
+regressors that did not see it; new rows get the mean over all.
 """
 
 import warnings

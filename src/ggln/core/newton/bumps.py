@@ -56,8 +56,6 @@ MOST_FEATURES, CHOSEN_FEATURES = 100, 50
 """Of more features than these, so many are looked at: in many dimensions all rows are far from each other."""
 FIT_ROWS = 512
 """Rows of a task."""
-TRIANGLES = "factor", "sums"
-"""Arrays of which files hold the lower triangle, and what is below it."""
 
 
 class Bumps:
@@ -106,21 +104,20 @@ class Bumps:
         return np.ascontiguousarray(X if self.chosen.size == self.features else X[:, self.chosen])
 
     def state(self) -> Arrays:
-        """Return copies of all arrays, triangles without what is above them."""
+        """Return copies of all arrays but the bumps' factor, which their centres give again."""
         arrays: Arrays = {name: np.array(array) for name, array in self.learnt._asdict().items()}
-        for name in TRIANGLES:
-            arrays[name] = arrays[name][_below(*arrays[name].shape)]
+        del arrays["factor"]
+        arrays["sums"] = arrays["sums"][_below(*arrays["sums"].shape)]
         return {**arrays, "chosen": self.chosen, "features": np.array([self.features])}
 
     @classmethod
     def from_state(cls, arrays: Arrays) -> "Bumps":
         """Return the regression that `arrays` describe, which goes on to the last bit as that one would."""
-        own = {name: np.array(arrays[name]) for name in Learnt._fields}
-        (outputs, size), bumps = own["weights"].shape, own["centres"].shape[1]
-        for name, shape in ("factor", (bumps, bumps)), ("sums", (size + outputs, size)):
-            whole = np.zeros(shape)
-            whole[_below(*shape)] = own[name]
-            own[name] = whole
+        own = {name: np.array(arrays[name]) for name in Learnt._fields if name != "factor"}
+        outputs, size = own["weights"].shape
+        whole = np.zeros((size + outputs, size))
+        whole[_below(*whole.shape)] = own["sums"]
+        own["sums"], (own["factor"], _) = whole, factorised(covariance(own["centres"]), JITTER)
         return cls(Learnt(**own), np.array(arrays["chosen"]), int(arrays["features"][0]))
 
     def __getstate__(self) -> Arrays:

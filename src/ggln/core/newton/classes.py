@@ -46,29 +46,30 @@ MOST_LOGIT = 8.0
 class ClassLearner:
     """Networks that solve their problems, one set for each column of zeros and ones.
 
-    settings.outputs: columns, 1 for two classes, else one for each class. Classes are numbered from 0.
+    settings.outputs: columns, 1 for two classes, else one for each class. Targets [n, columns] are zeros and
+    ones; one column is of the second class.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.inputs = Scaler(settings.features, INPUT_LIMIT, bool(settings.standardize))
         self.bumps: Bumps | None = None
-        self.units = np.zeros((2, settings.outputs))  # mean and deviation of each column, for the regression
+        # mean and deviation of each column, for the regression
+        self.units = np.full((2, settings.outputs), 1.0 / max(settings.outputs, 2))
         self.networks: list[Network] = []  # column by column
         self.shares = np.full(TEMPERATURES.size, 1.0 / TEMPERATURES.size)
         self.judged = 0.0  # weight of the rows that shares come from
         self.rows = 0
-        self.first_rows: list[tuple[FloatArray, Codes, FloatArray]] = []
+        self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
 
     @property
     def classes(self) -> int:
         """How many classes there are."""
         return max(self.settings.outputs, 2)
 
-    def _columns(self, codes: Codes) -> FloatArray:
-        """Return zeros and ones [n, columns] of classes [n]."""
-        first = 1 if self.settings.outputs == 1 else 0
-        found: FloatArray = (codes[:, None] == np.arange(first, self.classes)).astype(np.float64)
+    def _codes(self, goals: FloatArray) -> Codes:
+        """Return the classes [n] of zeros and ones [n, columns]."""
+        found: Codes = goals[:, 0].astype(np.int64) if self.settings.outputs == 1 else goals.argmax(axis=1)
         return found
 
     def _shape(self, network: int, rows: int) -> Shape:
@@ -79,17 +80,22 @@ class ClassLearner:
     # Solving -------------------------------------------------------------------------------------------
 
     def fit(
-        self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads, progress: Progress
+        self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
     ) -> None:
-        """Solve a table. X: [n, d]; codes: [n], classes; weights: [n]."""
+        """Solve a table. X: [n, d]; goals: [n, columns]; weights: [n]."""
         self.rows = X.shape[0]
-        self.inputs.fit(X[weights > 0])
-        self._solve(X, codes, weights, threads, progress)
+        self._solve(X, goals, weights, threads, progress)
+
+    def steps(self, rows: int) -> int:
+        """Return how many steps `fit` tells of."""
+        networks = self.settings.outputs * self.settings.n_estimators
+        return len(self.settings.layer_sizes) * networks if rows >= constants.FEWEST_ROWS else 0
 
     def _solve(
-        self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads, progress: Progress
+        self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
     ) -> None:
-        settings, side, goals = self.settings, self.inputs.transform(X), self._columns(codes)
+        self.inputs.fit(X[weights > 0])
+        settings, side, codes = self.settings, self.inputs.transform(X), self._codes(goals)
         advice = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
         self.networks = []
         if np.count_nonzero(weights) < constants.FEWEST_ROWS:
@@ -165,35 +171,40 @@ class ClassLearner:
     def partial_fit(
         self,
         X: FloatArray,
-        codes: Codes,
+        goals: FloatArray,
         weights: FloatArray,
         threads: Threads | None,
         record: bool,
         progress: Progress = lambda _: None,
     ) -> list[FloatArray]:
-        """Learn rows in their order; return the probabilities [n, classes] before each, if to `record`."""
+        """Learn rows in their order; return the probabilities [n, columns] before each, if to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
             stop = X.shape[0]
             if self.settings.online and self.rows < constants.WARM_ROWS:
                 stop = min(stop, start + schedule(self.rows) - self.rows)
-            part = X[start:stop], codes[start:stop], weights[start:stop]
+            part = X[start:stop], goals[start:stop], weights[start:stop]
             probabilities = self._learn(*part, threads)
             if record:
-                found.append(probabilities)
+                found.append(self._own(probabilities))
             self._seen(*part, threads)
             progress(stop - start)
             start = stop
         return found
 
-    def _learn(self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads | None) -> FloatArray:
+    def learn_one(self, x: FloatArray, goals: FloatArray, weight: FloatArray) -> None:
+        """Learn a single row [1, d] of a class [1, columns]."""
+        self.partial_fit(x, goals, weight, None, False)
+
+    def _learn(
+        self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads | None
+    ) -> FloatArray:
         """Learn rows that stay within one draw of the networks; return what was predicted of each."""
         if self.rows == 0:
             return np.full((len(X), self.classes), 1.0 / self.classes)
-        side, goals = self.inputs.transform(X), self._columns(codes)
-        components = self._components(self._ask(side, goals, weights, threads))
+        components = self._components(self._ask(self.inputs.transform(X), goals, weights, threads))
         history = np.empty((len(X), self.shares.size))
-        logs = self._logs(components, codes)
+        logs = self._logs(components, self._codes(goals))
         self.judged = follow_shares(logs, weights, self.shares, self.judged, history)
         # one sum a row, in a fixed order, however many rows there are
         found: FloatArray = np.sum(history[:, :, None] * components, axis=1)
@@ -231,21 +242,20 @@ class ClassLearner:
             return self._logits(self.bumps.predict(rows))
         return self._logits(self.bumps.learn(rows, (goals - self.units[0]) / self.units[1], weights))
 
-    def _seen(self, X: FloatArray, codes: Codes, weights: FloatArray, threads: Threads | None) -> None:
+    def _seen(self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads | None) -> None:
         """Count rows; solve a young stream afresh when it is time."""
         warming = self.settings.online and self.rows < constants.WARM_ROWS
         due = schedule(self.rows)
         self.rows += X.shape[0]
         if not warming:
             return
-        self.first_rows.append((X.copy(), codes.copy(), weights.copy()))
+        self.first_rows.append((X.copy(), goals.copy(), weights.copy()))
         if self.rows < due:
             return
-        rows, classes, counts = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
-        self.first_rows = [] if self.rows >= constants.WARM_ROWS else [(rows, classes, counts)]
+        rows, columns, counts = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
+        self.first_rows = [] if self.rows >= constants.WARM_ROWS else [(rows, columns, counts)]
         if counts.any():
-            self.inputs.fit(rows)
-            self._solve(rows, classes, counts, threads or Threads(1), lambda _: None)
+            self._solve(rows, columns, counts, threads or Threads(1), lambda _: None)
 
     # Predicting and state ------------------------------------------------------------------------------
 
@@ -257,6 +267,19 @@ class ClassLearner:
         found: FloatArray = np.sum(self.shares[:, None] * self._components(kinds), axis=1)
         return found
 
+    def moments(self, X: FloatArray, threads: Threads | None) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation of the zeros and ones of new rows, [n, columns] each."""
+        chances = self._own(self.probabilities(X, threads))
+        return chances, np.sqrt(chances * (1.0 - chances))
+
+    def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """As `moments`, for a single row [1, d]."""
+        return self.moments(x, None)
+
+    def _own(self, probabilities: FloatArray) -> FloatArray:
+        """Return the probabilities of the columns from those of all classes."""
+        return probabilities[:, self.classes - self.settings.outputs :]
+
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return all that is known, as plain values and as arrays."""
         values = {"settings": asdict(self.settings), "rows": self.rows, "judged": self.judged}
@@ -267,7 +290,7 @@ class ClassLearner:
             arrays |= {f"network.{i}.{name}": array for name, array in _flat(network).items()}
         if self.first_rows:
             for name, parts in zip(
-                ("X", "codes", "weights"), zip(*self.first_rows, strict=True), strict=True
+                ("X", "goals", "weights"), zip(*self.first_rows, strict=True), strict=True
             ):
                 arrays[f"first.{name}"] = np.concatenate(parts)
         return values, arrays
@@ -284,8 +307,12 @@ class ClassLearner:
         count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
         learner.networks = [_unflat(arrays, f"network.{i}.") for i in range(count)]
         if "first.X" in arrays:
-            learner.first_rows = [(arrays["first.X"], arrays["first.codes"], arrays["first.weights"])]
+            learner.first_rows = [(arrays["first.X"], arrays["first.goals"], arrays["first.weights"])]
         return learner
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the state; its arrays may come back in memory that cannot be written to."""
+        return ClassLearner.from_state, self.state()
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:

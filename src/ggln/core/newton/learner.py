@@ -8,8 +8,10 @@ not on the calls.
 """
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from operator import mul
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,8 +23,9 @@ from ggln.core.newton import constants
 from ggln.core.newton.bumps import Bumps, fit_bumps
 from ggln.core.newton.gates import Gates
 from ggln.core.newton.kinds import kind_of
-from ggln.core.newton.mixture import equal_shares, find_shares, follow_shares, log_densities
-from ggln.core.newton.network import Network, Shape, fit_network, follow, follow_all, make_scratch
+from ggln.core.newton.lanes import padded
+from ggln.core.newton.mixture import equal_shares, find_shares, follow_shares, log_densities, one_spread
+from ggln.core.newton.network import Network, Scratch, Shape, fit_network, follow, follow_all, make_scratch
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
@@ -164,6 +167,7 @@ class ExactLearner:
         self._groups = [tuple(self.networks[g::kinds]) for g in range(min(kinds, len(self.networks)))]
         self._scratch = [[make_scratch(network, self.kind) for network in group] for group in self._groups]
         self._kernels = [Specialized() for _ in self._groups]
+        self._buffers: dict[Any, Scratch] = {}
 
     # Solving -------------------------------------------------------------------------------------------
 
@@ -263,7 +267,12 @@ class ExactLearner:
     def _judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray) -> None:
         """Find the shares from what each kind said of rows that it did not know, [n, kinds, Q]."""
         logs = self._logs(kinds, goals)
+        if "spreads" in self.settings.without:
+            logs = one_spread(logs, weights)
         self.shares, self.judged = find_shares(logs, weights), float(weights.sum()) + constants.SHARE_ROWS
+        if "spreads" in self.settings.without:
+            self.shares = np.where(np.isfinite(logs).all(axis=0), self.shares, 0.0)
+            self.shares /= self.shares.sum()
         mean, variance = self._mixed(kinds)
         self.left = (goals - mean) / np.sqrt(variance), weights
 
@@ -341,7 +350,7 @@ class ExactLearner:
         if settings.regressions:
             most = constants.STREAM_BUMPS if settings.online else constants.FIT_BUMPS
             random = settings.random(0, BUMPS)
-            self.bumps, left = fit_bumps(np.nan_to_num(side), goals, weights, most, random, threads)
+            self.bumps, left = fit_bumps(side, goals, weights, most, random, threads)
             found.append(left[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.left))
@@ -353,8 +362,7 @@ class ExactLearner:
         """Return what the regressions predict of rows, [n, R, D]; with targets and weights they learn them."""
         found = []
         if self.bumps is not None:
-            rows = np.nan_to_num(side)
-            own = self.bumps.predict(rows) if lesson is None else self.bumps.learn(rows, *lesson)
+            own = self.bumps.predict(side) if lesson is None else self.bumps.learn(side, *lesson)
             found.append(own[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.predict(X)))
@@ -401,7 +409,8 @@ class ExactLearner:
             given = advice if group[0].regressions else nothing
             if threads is None:
                 rows = side, given, goals, weights, learning
-                kernels.call(follow_all, (self.kind, group, *rows, scratches[0], found))
+                scratch = scratches[0] if learning else self._own_scratch(group[0])
+                kernels.call(follow_all, (self.kind, group, *rows, scratch, found))
                 continue
             for network, own, outputs in zip(group, scratches, found, strict=True):
                 # others may predict at the same time
@@ -415,6 +424,13 @@ class ExactLearner:
             kinds = [self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))]
         kinds += [found.mean(axis=0) for found in said]
         return np.stack(kinds, axis=1)
+
+    def _own_scratch(self, network: Network) -> Scratch:
+        """Return the calling thread's buffers: threads may predict side by side."""
+        place = threading.get_ident(), network.tables.shape
+        if place not in self._buffers:
+            self._buffers[place] = make_scratch(network, self.kind)
+        return self._buffers[place]
 
     def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         """Learn a single row [1, d] with its target [1, D]."""
@@ -484,7 +500,19 @@ class ExactLearner:
 
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """As `moments`, for a single row [1, d] at the lowest latency."""
-        return self.moments(x, None)
+        if self.settings.outputs > 1:
+            return self.moments(x, None)
+        # a handful of numbers: arrays would take longer to make than to use
+        spreads = len(constants.SPREADS)
+        shares, mean, second = self.shares.tolist(), 0.0, 0.0
+        for k, (precision, weighted) in enumerate(self._kinds(x, None)[0].tolist()):
+            own, centre = shares[k * spreads : (k + 1) * spreads], weighted / precision
+            total = sum(own)
+            mean += total * centre
+            second += sum(map(mul, own, constants.SPREADS)) / precision + total * centre * centre
+        deviation = math.sqrt(max(second - mean * mean, self.settings.min_variance))
+        shift, scale = self.targets.shift_and_scale()
+        return (shift + scale * mean)[None], (scale * deviation)[None]
 
     # State ---------------------------------------------------------------------------------------------
 
@@ -527,7 +555,7 @@ class ExactLearner:
         return {
             name: value
             for name, value in vars(self).items()
-            if name not in ("_kernels", "_scratch", "_groups", "left")
+            if name not in ("_kernels", "_scratch", "_groups", "_buffers", "left")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -544,7 +572,20 @@ def _flat(network: Network) -> Arrays:
     fields = network._asdict()
     gates = fields.pop("gates")
     fields |= {f"gates.{name}": array for name, array in gates._asdict().items()}
+    # gradients are zero where a Newton step has taken all rows
+    pending = np.flatnonzero(network.fresh)
+    gradients = fields.pop("gradients")
+    fields["gradients.places"] = pending
+    fields["gradients.values"] = gradients.reshape(-1, gradients.shape[-1])[pending]
+    used = int(network.inputs.max())
+    fields["tables"] = network.tables[..., :used]  # without their padding
+    fields["curvatures"] = network.curvatures[..., _triangle(used)]
     return {name: np.atleast_1d(np.asarray(value)) for name, value in fields.items()}
+
+
+def _triangle(size: int) -> NDArray[np.bool_]:
+    """Return which numbers of a Hessian in lines of whole vectors (`contexts.add_region`) mean something."""
+    return np.concatenate([np.arange(padded(j + 1)) <= j for j in range(size)])
 
 
 def _unflat(arrays: Arrays, prefix: str) -> Network:
@@ -552,7 +593,16 @@ def _unflat(arrays: Arrays, prefix: str) -> Network:
     fields = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     gates = Gates(*(np.require(fields.pop(f"gates.{name}"), requirements="W") for name in Gates._fields))
     fields = {name: np.require(array, requirements="W") for name, array in fields.items()}
-    fields |= {name: fields[name][0].item() for name in SCALARS}
+    used = int(fields["inputs"].max())
+    tables, triangle = np.zeros((*fields["tables"].shape[:2], padded(used))), _triangle(used)
+    tables[..., :used] = fields["tables"]
+    curvatures = np.zeros((*fields["curvatures"].shape[:2], triangle.size))
+    curvatures[..., triangle] = fields["curvatures"]
+    fields["tables"], fields["curvatures"] = tables, curvatures
+    gradients = np.zeros(fields["tables"].shape)
+    places, values = fields.pop("gradients.places"), fields.pop("gradients.values")
+    gradients.reshape(-1, gradients.shape[-1])[places] = values
+    fields |= {name: fields[name][0].item() for name in SCALARS} | {"gradients": gradients}
     return Network(**fields, gates=gates)
 
 
@@ -577,5 +627,5 @@ def _apart(settings: Settings) -> bool:
 
 def restore_settings(values: dict[str, Any]) -> Settings:
     """Return settings from plain values, in which tuples may have become lists."""
-    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "context_dims")}
+    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "context_dims", "without")}
     return Settings(**{**values, **tuples})

@@ -46,6 +46,19 @@ def find_shares(logs: FloatArray, weights: FloatArray) -> FloatArray:
     return shares
 
 
+def one_spread(logs: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the log densities [n, k] with a single spread for all kinds, the likeliest; others cannot be."""
+    spreads = len(constants.SPREADS)
+    best = max(range(spreads), key=lambda s: _likelihood(logs[:, s::spreads], weights))
+    return np.where(np.arange(logs.shape[1]) % spreads == best, logs, -np.inf)
+
+
+def _likelihood(logs: FloatArray, weights: FloatArray) -> float:
+    """Return the log likelihood of rows with the best shares."""
+    shares, top = find_shares(logs, weights), logs.max(axis=1)
+    return float(weights @ (top + np.log(np.exp(logs - top[:, None]) @ shares)))
+
+
 @exact_kernel
 def follow_shares(logs, weights, shares, seen, history):
     """Let shares # OUT [k] follow the evidence row by row; history: [n, k] # OUT, what they were before each.

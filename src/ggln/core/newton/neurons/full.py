@@ -52,12 +52,14 @@ class Full(NamedTuple):
 
     def gaussians(self, planes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return means [.., D] and covariances [.., D, D] of planes [.., Q]."""
-        covariances: FloatArray = np.linalg.inv(self.precisions(planes))
-        return np.einsum("...de,...e->...d", covariances, planes[..., -int(self.outputs) :]), covariances
+        covariances = np.linalg.inv(self.precisions(planes)).astype(np.float64)
+        means: FloatArray = np.einsum("...de,...e->...d", covariances, planes[..., -int(self.outputs) :])
+        return means, covariances
 
     def variances(self, covariances: FloatArray) -> FloatArray:
         """Return the variances of each output."""
-        return np.einsum("...dd->...d", covariances)
+        found: FloatArray = np.einsum("...dd->...d", covariances)
+        return found
 
     def rescale(self, covariances: FloatArray, scale: FloatArray) -> FloatArray:
         """Return covariances in units of which one is `scale` [D] of the others."""
