@@ -416,8 +416,9 @@ def test_gates_are_half_spaces_in_the_units_of_the_features(tiny, table, learnin
 def test_conditions_read_as_inequalities(tiny, table, learning):
     X, y = table()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    gates = tiny(step=learning, gating="axis").fit(frame, y).active_gates(frame[:1])
-    row = frame.iloc[0].to_dict()
+    new = frame[:1] + 1e-3  # gates may go right through a row that was learnt
+    gates = tiny(step=learning, gating="axis").fit(frame, y).active_gates(new)
+    row = new.iloc[0].to_dict()
     for condition in gates.conditions():
         assert eval(condition, {}, row), condition
 
@@ -426,6 +427,7 @@ def test_conditions_read_as_inequalities(tiny, table, learning):
 def test_within_its_bounds_a_feature_changes_no_gate(tiny, table, learning):
     X, y = table()
     model = tiny(step=learning, gating="axis", context_dim=2, layer_sizes=(4, 2), n_estimators=1).fit(X, y)
+    X = X + 1e-3
     at = model.contexts(X[:1])
     bounds = model.active_gates(X[:1]).bounds
     crossed = 0
