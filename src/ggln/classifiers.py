@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from ggln import labels, persistence
 from ggln.conversion import naming_text
@@ -20,12 +26,16 @@ from ggln.core import constants
 from ggln.core.build import Settings, bernoulli_settings
 from ggln.core.gating import SAMPLERS
 from ggln.core.learner import Course, Learner
+from ggln.core.newton.classes import ClassLearner
+from ggln.core.newton.learner import Settings as ExactSettings
 from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_arguments, refuse_bad
 from ggln.probabilities import Probabilities, mix
 from ggln.regressors import find_splits
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[Any]
+NEWTON_GATING = {"tree": "residual", "residual": "residual", "axis": "axis", "mixed": "mixed"}
+"""What networks that are solved take, and what it is there: splits are picked by residuals, without trees."""
 ONE = np.ones(1)
 """The weight of a single row."""
 
@@ -41,24 +51,29 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
     ----------
     layer_sizes : sequence of int
         Neurons in each layer.
-    context_dim : int or sequence of int, 0 to 16
+    context_dim : int or sequence of int, 0 to 16, or None
         Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
-        networks in turn.
+        networks in turn, for step="newton" to those on features alone, then to those with a regression
+        below. None takes as many as the rows can fill, and needs step="newton".
     epochs : int
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
         Networks with different gates, whose probabilities are averaged.
-    gating : {"tree", "sphere", "axis", "mixed", "pairs"}
+    gating : {"tree", "sphere", "axis", "mixed", "pairs", "residual"}
         Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
-        one random feature each; half on the sphere and half on features; or from one random row to another,
-        which suits many correlated features such as pixels.
+        one random feature each; half on the sphere and half on features; from one random row to another,
+        which suits many correlated features such as pixels; or picked among random ones by how well they
+        split residuals. step="newton" picks for "tree" as for "residual", or draws "axis", or "mixed", of up
+        to three features.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
     learning_rate : float
         Step of the online gradient descent.
-    step : {"normalised", "ogd"}
+    step : {"normalised", "ogd", "newton"}
         "normalised" divides the learning rate by the largest curvature that the neuron's loss can have, a
-        quarter of the squared length of its inputs; "ogd" takes it as it is.
+        quarter of the squared length of its inputs; "ogd" takes it as it is. "newton" solves the weights of
+        a table, above a regression on smooth bumps, and goes on by Newton steps; it does without epochs,
+        gating_bias, learning_rate, decay, weight_range, min_probability, aggregation, anneal and shuffle.
     decay : float or None
         Rows after which the step falls as 1 / time: after t rows it is min(1, decay / t) of its length. None
         leaves it as it is, which forgets what is long ago.
@@ -71,7 +86,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         Bends of a Bayesian linear regression that learns every row exactly, once: max(v.x - b, 0) with v from
         one random row to another. What it predicts of each class are base predictions beside the features,
         and with more than two classes all that gates look at. It helps most in a single pass over many
-        features; each row costs time in the square of the hinges. 0 does without.
+        features; each row costs time in the square of the hinges. 0 does without, as step="newton" has to.
     aggregation : {"switching", "last"}
         Predict with the switching mixture of all neurons, or with the last layer's first neuron.
     anneal : bool
@@ -107,13 +122,13 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "layer_sizes": ["array-like"],
-        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like"],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
         "epochs": [COUNTS],
         "n_estimators": [COUNTS],
         "gating": [StrOptions(set(SAMPLERS))],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "learning_rate": [RATE],
-        "step": [StrOptions({"normalised", "ogd"})],
+        "step": [StrOptions({"normalised", "ogd", "newton"})],
         "decay": [None, Interval(Real, 0, None, closed="neither")],
         "weight_range": ["array-like"],
         "min_probability": [Interval(Real, 1e-9, 0.5, closed="left")],
@@ -130,7 +145,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         layer_sizes: Sequence[int] = (16, 16, 16),
-        context_dim: int | Sequence[int] = 4,
+        context_dim: int | Sequence[int] | None = 4,
         epochs: int = 20,
         n_estimators: int = 4,
         gating: str = "tree",
@@ -171,7 +186,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **more: Any) -> Self:
         """Learn a table from scratch, whatever was learnt before.
 
         Parameters
@@ -179,32 +194,46 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, features)
         y : array-like of shape (n,)
             Labels: numbers, strings or booleans.
-        **refused
-            Nothing else is taken; `sample_weight` gets an error that says what to do instead.
+        **more
+            `sample_weight` of shape (n,), where step="newton": how much each row counts. Nothing else is
+            taken; gradient steps answer weights with an error that says what to do instead.
         """
-        refuse_arguments("fit", refused)
+        weight = _weight_among("fit", more, self.step == "newton")
         self._check_parameters()
         with self._unchanged_on_error():
             rows, names = self._check_table(X, y, reset=True)
+            weights = _check_weights(weight, rows)
             classes = labels.check(np.unique(names), "y")
-            learner = self._new_learner(rows.shape[1], classes)
-            course = Course(self.epochs, self.shuffle, self.anneal)
-            steps = learner.rows_to_learn(rows.shape[0], course)
-            with self._threads() as threads, self._progress("learning", steps) as progress:
-                learner.fit(rows, labels.targets(names, classes), course, threads, progress)
+            learner = self._new_learner(rows.shape, classes)
+            self._learn_table(learner, rows, labels.targets(names, classes), weights)
         self.learner_, self.classes_ = learner, classes
         return self
 
-    def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **refused: Any
-    ) -> Self:
+    def _learn_table(
+        self, learner: Learner | ClassLearner, rows: FloatArray, targets: FloatArray, weights: FloatArray
+    ) -> None:
+        """Solve a table, or learn it by gradient steps, several times over."""
+        if isinstance(learner, ClassLearner):
+            counted = weights > 0  # the others are not there at all: they would take part in drawing folds
+            table = rows[counted], targets[counted], weights[counted]
+            steps = learner.steps(int(counted.sum()))
+            with self._threads() as threads, self._progress("learning", steps) as progress:
+                learner.fit(*table, threads, progress)
+            return
+        course = Course(self.epochs, self.shuffle, self.anneal)
+        steps = learner.rows_to_learn(rows.shape[0], course)
+        with self._threads() as threads, self._progress("learning", steps) as progress:
+            learner.fit(rows, targets, course, threads, progress)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **more: Any) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
         It makes no difference how rows are cut into calls. The first call, where there was no `fit`, has to
-        name all `classes`: a stream's first rows may lack some. Nothing else is taken, as in `fit`.
+        name all `classes`: a stream's first rows may lack some. `more` is as in `fit`.
         """
-        refuse_arguments("partial_fit", refused)
-        self._stream(X, y, classes, record=False)
+        begun = getattr(self, "learner_", None)
+        exact = self.step == "newton" if begun is None else isinstance(begun, ClassLearner)
+        self._stream(X, y, classes, record=False, sample_weight=_weight_among("partial_fit", more, exact))
         return self
 
     def prequential(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> FloatArray:
@@ -236,6 +265,8 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             "classes_type": self.classes_.dtype.str,
             "learner": settings,
         }
+        if isinstance(self.learner_, ClassLearner):
+            header["exact"] = True
         persistence.write(path, header, arrays)
 
     @classmethod
@@ -245,7 +276,10 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             if isinstance(parameters[name], list):
                 parameters[name] = tuple(parameters[name])
         model = cls(**parameters)
-        model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
+        if header.get("exact"):
+            model.learner_ = ClassLearner.from_state(header["learner"], arrays)
+        else:
+            model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
         model.n_features_in_ = model.learner_.settings.features
         model.classes_ = np.array(header["classes"], dtype=header["classes_type"])
         if header["feature_names"] is not None:
@@ -257,6 +291,21 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         self._validate_params()
         self._check_network()
+        if self.step != "newton":
+            if self.context_dim is None:
+                raise ValueError(
+                    f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates'
+                )
+        elif self.hinges:
+            raise ValueError(
+                f'hinges={self.hinges} needs step="normalised" or "ogd"; step="newton" has a regression '
+                "of its own below its networks: leave hinges at 0"
+            )
+        elif self.gating not in NEWTON_GATING:
+            raise ValueError(
+                f'gating={self.gating!r} needs step="normalised" or "ogd"; step="newton" takes '
+                f"{tuple(NEWTON_GATING)}"
+            )
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, Labels]:
         """Return checked rows and labels to learn."""
@@ -272,7 +321,14 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
         return rows, names
 
-    def _stream(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, record: bool) -> FloatArray:
+    def _stream(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        record: bool,
+        sample_weight: ArrayLike | None = None,
+    ) -> FloatArray:
         """Learn rows in their order; return the probabilities from before, if asked to `record`."""
         begin = not hasattr(self, "learner_")
         if begin:
@@ -282,31 +338,59 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         with self._unchanged_on_error():
             rows, names = self._check_table(X, y, reset=begin)
             labels.refuse_unknown(names, known)
-            learner = self._new_learner(rows.shape[1], known) if begin else self.learner_
-            learner.ensemble.require(rows.shape[0])
+            weights = _check_weights(sample_weight, rows)
+            learner = self._new_learner((0, rows.shape[1]), known) if begin else self.learner_
+            if isinstance(learner, Learner):
+                learner.ensemble.require(rows.shape[0])
             targets = labels.targets(names, known)
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 # in parts, so that what was recorded of all neurons need not be kept
                 for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
                     part = slice(start, start + constants.BLOCK_ROWS)
-                    weights = np.ones(targets[part].shape[0])
-                    found = learner.partial_fit(rows[part], targets[part], weights, threads, record, progress)
+                    table = rows[part], targets[part], weights[part]
+                    found = learner.partial_fit(*table, threads, record, progress)
                     chances += [mix(predictions) for predictions in found]
         self.learner_, self.classes_ = learner, known
         return labels.normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _new_learner(self, features: int, classes: Labels) -> Learner:
-        learner = Learner(self._settings(features, classes), find_splits)
+    def _new_learner(self, shape: tuple[int, ...], classes: Labels) -> Learner | ClassLearner:
+        """Return a learner for a table of a shape (rows, features), or for a stream: no rows yet."""
+        outputs = 1 if classes.size == 2 else classes.size
+        if self.step == "newton":
+            return ClassLearner(self._exact_settings(shape, outputs))
+        learner = Learner(self._settings(shape[1], outputs), find_splits)
         self._check_initial_weight(learner.ensemble.shape.priors.min())
         return learner
 
-    def _settings(self, features: int, classes: Labels) -> Settings:
+    def _exact_settings(self, shape: tuple[int, ...], outputs: int) -> ExactSettings:
+        """Return the settings of networks that are solved; those of Gaussians mean nothing here."""
+        return ExactSettings(
+            layer_sizes=tuple(int(size) for size in self.layer_sizes),
+            context_dims=self._context_dims(),
+            n_estimators=int(self.n_estimators),
+            gating=NEWTON_GATING[self.gating],
+            regressions=True,
+            base_variance=1.0,
+            bias_range=1.0,
+            bias_variance=1.0,
+            min_variance=1e-10,
+            max_variance=1e2,
+            covariance="isotropic",
+            standardize=bool(self.standardize),
+            features=shape[1],
+            outputs=outputs,
+            seed=self._seed(),
+            online=shape[0] == 0,
+        )
+
+    def _settings(self, features: int, outputs: int) -> Settings:
+        """Return the settings of networks that learn by gradient steps."""
         return bernoulli_settings(
             **self._shape(),
             features=features,
-            outputs=1 if classes.size == 2 else classes.size,
+            outputs=outputs,
             seed=self._seed(),
             n_estimators=self.n_estimators,
             gating=self.gating,
@@ -319,3 +403,20 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             aggregation=self.aggregation,
             standardize=bool(self.standardize),
         )
+
+
+def _weight_among(method: str, more: dict[str, Any], exact: bool) -> ArrayLike | None:
+    """Return the weights among further arguments, which exact learning takes; refuse all others."""
+    weight: ArrayLike | None = more.pop("sample_weight", None) if exact else None
+    refuse_arguments(method, more)
+    return weight
+
+
+def _check_weights(sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
+    """Return checked weights of rows; without any, each counts once."""
+    weights: FloatArray = np.array(_check_sample_weight(sample_weight, rows, dtype=np.float64))
+    if not (weights >= 0).all() or not 0 < weights.max() <= constants.MAX_MAGNITUDE:
+        raise ValueError(
+            "sample_weight must hold finite numbers of at least 0, and one above 0; the model is unchanged"
+        )
+    return weights

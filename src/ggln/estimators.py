@@ -355,10 +355,6 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             )
         elif not isinstance(self.base_model, str):
             raise ValueError(f'regressors as base_model need step="newton", got step={self.step!r}')
-        elif self.gating not in SAMPLERS:
-            raise ValueError(
-                f'gating={self.gating!r} needs step="newton"; step={self.step!r} takes {tuple(SAMPLERS)}'
-            )
         if self.folds == 1:
             raise ValueError("folds must be 0 or at least 2, got 1")
         self._check_variances()

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ggln import labels
 from ggln.core.learner import Learner, Predictions
+from ggln.core.newton.classes import ClassLearner
 from ggln.manners import Manners
 
 FloatArray = NDArray[np.float64]
@@ -20,7 +21,7 @@ Labels = NDArray[Any]
 class Probabilities(Manners):
     """How a classifier answers that has `classes_`, and a learner of each class against all others."""
 
-    learner_: Learner
+    learner_: Learner | ClassLearner
     classes_: Labels
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -70,8 +71,13 @@ class Probabilities(Manners):
         return best
 
 
-def mix(predictions: Predictions) -> FloatArray:
-    """Return each class's own probability, mixed over the neurons of all networks, [n, outputs]."""
+def mix(predictions: Predictions | FloatArray) -> FloatArray:
+    """Return each class's own probability, mixed over the neurons of all networks, [n, outputs].
+
+    Networks that are solved have mixed theirs.
+    """
+    if isinstance(predictions, np.ndarray):
+        return predictions
     logits, weights = predictions.components[:2]
     chances = np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
     subscripts = "nek,nekd->nd" if weights.ndim == 3 else "ek,nekd->nd"

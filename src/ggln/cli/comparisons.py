@@ -19,10 +19,17 @@ app = App()
 Splits = Annotated[int, typer.Option(min=1, help="Splits of each set; protein has five.")]
 
 
+Models = Annotated[
+    str | None,
+    typer.Option(help="Names of models, separated by commas; all by default.", show_default=False),
+]
+
+
 @app.command()
 def peers(
     sets: Sets = None,
     splits: Splits = 20,
+    models: Models = None,
     n_jobs: Workers = 1,
     data_dir: DataDir = None,
     store: Store = None,
@@ -40,7 +47,8 @@ def peers(
     from ggln.plots import peers as picture
 
     names = chosen(sets, tuple(experiment.PUBLISHED))
-    results = experiment.run(names, splits, store_folder(store, output), n_jobs, data_dir)
+    own = chosen(models, experiment.MODELS, option="--models")
+    results = experiment.run(names, splits, store_folder(store, output), n_jobs, data_dir, own)
     console = new_console()
     print_table(console, "Mean over the splits' test rows", *experiment.table(results), {})
     for model, note in results["notes"].items():
@@ -55,6 +63,7 @@ def one_pass(
     sets: Sets = None,
     rows: Annotated[int | None, typer.Option(min=20, help="Rows of each set; all by default.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Orders of the rows, averaged.")] = 5,
+    models: Models = None,
     n_jobs: Workers = 1,
     data_dir: DataDir = None,
     store: Store = None,
@@ -70,7 +79,8 @@ def one_pass(
     from ggln.plots import one_pass as picture
 
     names = chosen(sets, experiment.SETS)
-    results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir)
+    own = chosen(models, tuple(experiment.METHODS), option="--models")
+    results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir, own)
     console = new_console()
     title = f"Predictions of one pass, after the first {experiment.UNSCORED} rows"
     print_table(console, title, *experiment.table(results), {})

@@ -43,6 +43,11 @@ def table(n, classes, seed=0):
     return X, (rng.random((n, 1)) > np.cumsum(p, axis=1)).sum(axis=1), p
 
 
+def ones(codes, classes):
+    """Zeros and ones of classes, as the learner takes them."""
+    return np.eye(classes)[codes][:, 1 if classes == 2 else 0 :].copy()
+
+
 def log_loss(p, codes):
     return -np.mean(np.log(p[np.arange(len(codes)), codes]))
 
@@ -53,7 +58,7 @@ def test_a_table_is_learnt(classes, regressions):
     X, codes, _ = table(400, classes)
     learner = make(classes, regressions=regressions)
     with Threads(1) as threads:
-        learner.fit(X, codes, np.ones(400), threads, lambda _: None)
+        learner.fit(X, ones(codes, classes), np.ones(400), threads, lambda _: None)
     X, codes, p = table(1000, classes, seed=1)
     found = learner.probabilities(X, None)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
@@ -64,7 +69,7 @@ def test_a_table_is_learnt(classes, regressions):
 @EVERY
 def test_how_a_stream_is_cut_does_not_matter(classes):
     X, codes, _ = table(40, classes)
-    weights = np.ones(40)
+    goals, weights = ones(codes, classes), np.ones(40)
     weights[[0, 5, 20]] = 0.0, 0.0, 2.5
     found, last = [], []
     for cuts in ([], [1, 2, 7, 19, 20, 33]):
@@ -72,11 +77,11 @@ def test_how_a_stream_is_cut_does_not_matter(classes):
         parts = [
             p
             for part in np.split(np.arange(40), cuts)
-            for p in learner.partial_fit(X[part], codes[part], weights[part], None, True)
+            for p in learner.partial_fit(X[part], goals[part], weights[part], None, True)
         ]
         found.append(np.concatenate(parts))
         last.append(learner.probabilities(X, None))
-    assert found[0].shape == (40, classes)
+    assert found[0].shape == goals.shape
     np.testing.assert_allclose(found[0][0], 1 / classes)
     assert np.array_equal(*found)
     assert np.array_equal(*last)
@@ -86,15 +91,16 @@ def test_how_a_stream_is_cut_does_not_matter(classes):
 @pytest.mark.parametrize("online", [True, False])
 def test_state_and_pickle_go_on_to_the_last_bit(classes, online):
     X, codes, _ = table(60, classes)
+    goals = ones(codes, classes)
     learner = make(classes, online=online)
     if not online:
         with Threads(1) as threads:
-            learner.fit(X, codes, np.ones(60), threads, lambda _: None)
-    learner.partial_fit(X[:21], codes[:21], np.ones(21), None, False)
+            learner.fit(X, goals, np.ones(60), threads, lambda _: None)
+    learner.partial_fit(X[:21], goals[:21], np.ones(21), None, False)
     values, arrays = pickle.loads(pickle.dumps(learner.state()))
     others = [ClassLearner.from_state(values, arrays), pickle.loads(pickle.dumps(learner))]
     for each in (learner, *others):
-        each.partial_fit(X[21:40], codes[21:40], np.ones(19), None, False)
+        each.partial_fit(X[21:40], goals[21:40], np.ones(19), None, False)
     for other in others:
         assert np.array_equal(learner.probabilities(X, None), other.probabilities(X, None))
 
@@ -103,7 +109,7 @@ def test_a_class_that_never_came_is_unlikely_and_possible():
     X, codes, _ = table(100, 2)
     learner = make(3)
     with Threads(1) as threads:
-        learner.fit(X, codes, np.ones(100), threads, lambda _: None)
+        learner.fit(X, ones(codes, 3), np.ones(100), threads, lambda _: None)
     found = learner.probabilities(X, None)[:, 2]
     assert np.all(found > 0)
     assert found.mean() < 0.05
@@ -114,5 +120,25 @@ def test_missing_values_are_taken():
     X[::7, 1] = np.nan
     learner = make(2)
     with Threads(1) as threads:
-        learner.fit(X, codes, np.ones(100), threads, lambda _: None)
+        learner.fit(X, ones(codes, 2), np.ones(100), threads, lambda _: None)
     assert np.all(np.isfinite(learner.probabilities(X, None)))
+
+
+@EVERY
+def test_before_any_row_counts_all_classes_are_alike(classes):
+    X, codes, _ = table(3, classes)
+    learner = make(classes, online=True)
+    learner.partial_fit(X, ones(codes, classes), np.zeros(3), None, False)
+    np.testing.assert_allclose(learner.probabilities(X, None), 1 / classes)
+
+
+@EVERY
+def test_moments_are_those_of_zeros_and_ones(classes):
+    X, codes, _ = table(60, classes)
+    learner = make(classes, online=True)
+    for row, goal in zip(X[:20], ones(codes, classes)[:20], strict=True):
+        learner.learn_one(row[None], goal[None], np.ones(1))
+    mean, deviation = learner.moments(X, None)
+    assert np.array_equal(mean, learner.probabilities(X, None)[:, -mean.shape[1] :])
+    np.testing.assert_allclose(deviation**2, mean * (1 - mean))
+    assert np.array_equal(np.concatenate([learner.moments_one(x[None])[0] for x in X]), mean)

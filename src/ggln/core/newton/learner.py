@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core import memory
 from ggln.core.constants import INPUT_LIMIT, TARGET_LIMIT
 from ggln.core.jit import Specialized
 from ggln.core.newton import constants
@@ -359,7 +360,7 @@ class ExactLearner:
     def _regress(
         self, X: FloatArray, side: FloatArray, lesson: tuple[FloatArray, FloatArray] | None
     ) -> FloatArray:
-        """Return what the regressions predict of rows, [n, R, D]; with targets and weights they learn them."""
+        """Return what regressions predict of rows, [n, R, D]; with targets and weights they learn them."""
         found = []
         if self.bumps is not None:
             own = self.bumps.predict(side) if lesson is None else self.bumps.learn(side, *lesson)
@@ -559,8 +560,10 @@ class ExactLearner:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Unpickle."""
+        """Unpickle, also from memory that cannot be written to."""
         vars(self).update(state, left=None)
+        self.networks = [memory.writeable(network) for network in self.networks]
+        self.shares, self.errors = memory.writeable(self.shares), memory.writeable(self.errors)
         self._ready()
 
 
@@ -599,7 +602,7 @@ def _unflat(arrays: Arrays, prefix: str) -> Network:
     curvatures = np.zeros((*fields["curvatures"].shape[:2], triangle.size))
     curvatures[..., triangle] = fields["curvatures"]
     fields["tables"], fields["curvatures"] = tables, curvatures
-    gradients = np.zeros(fields["tables"].shape)
+    gradients = np.zeros(tables.shape)
     places, values = fields.pop("gradients.places"), fields.pop("gradients.values")
     gradients.reshape(-1, gradients.shape[-1])[places] = values
     fields |= {name: fields[name][0].item() for name in SCALARS} | {"gradients": gradients}
