@@ -11,6 +11,7 @@ SMALL = {"layer_sizes": (8, 8, 1), "context_dim": 3, "epochs": 10, "n_estimators
     [
         GLNClassifier(random_state=0),
         GLNClassifier(**SMALL, gating="mixed", aggregation="last"),
+        GLNClassifier(step="newton", n_estimators=2, random_state=0),
     ]
 )
 def test_keeps_the_conventions_of_scikit_learn(estimator, check):
