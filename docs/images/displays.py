@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,11 +26,13 @@ from ggln.plots import (
 
 def curves() -> dict[str, Figure]:
     """The paper's heteroskedastic function: a band, the neurons of three layers."""
-    X, y = hetero.sample(2000, seed=0)
+    X, y = hetero.sample(5000, seed=0)
     model = GGLNRegressor(**hetero.SETTINGS, random_state=0).fit(X, y)
+    alone = GGLNRegressor(**hetero.SETTINGS, n_estimators=1, random_state=0).fit(X, y)
+    X, y = X[:1000], y[:1000]
     return {
         "band": BandDisplay.from_estimator(model, X, y).figure_,
-        "neurons": NeuronsDisplay.from_estimator(model, X, y).figure_,
+        "neurons": NeuronsDisplay.from_estimator(alone, X, y).figure_,
     }
 
 
@@ -52,15 +55,20 @@ def gates() -> dict[str, Figure]:
     random = np.random.default_rng(0)
     X = random.uniform(-1, 1, (1500, 2))
     y = np.where(X[:, 0] > 0.2, 1.0, -1.0) + X[:, 0] * X[:, 1] + 0.1 * random.standard_normal(1500)
-    settings = {"layer_sizes": (8, 8, 1), "context_dim": 3, "base_model": "feature", "folds": 0}
+    settings: dict[str, Any] = {"layer_sizes": (8, 8, 1), "context_dim": 3, "base_model": "feature"}
     model = GGLNRegressor(**settings, gating="mixed", random_state=0).fit(X, y)
-    stream = GGLNRegressor(layer_sizes=(16,) * 4, n_estimators=3, random_state=0)
+    picked = GGLNRegressor(
+        layer_sizes=(8, 8), context_dim=3, n_estimators=1, base_model="feature", random_state=0
+    ).fit(X, y)
+    stream = GGLNRegressor(random_state=0)
+    small: dict[str, Any] = {"layer_sizes": (16,) * 4, "context_dim": 4, "n_estimators": 3, "gating": "axis"}
+    steps = GGLNRegressor(step="capped", base_model="feature", **small, random_state=0)
     return {
-        "gating-layer": GatingDisplay.from_estimator(model, X).figure_,
-        "gating-neuron": GatingDisplay.from_estimator(model, X, neuron=2).figure_,
+        "gating-layer": GatingDisplay.from_estimator(picked, X).figure_,
+        "gating-neuron": GatingDisplay.from_estimator(picked, X, neuron=2).figure_,
         "step-effects": EffectsDisplay.from_estimator(model, X[:60], X).figure_,
         "prequential": PrequentialDisplay.from_estimator(stream, X, y).figure_,
-        "switching": SwitchingDisplay.from_estimator(stream, X, y).figure_,
+        "switching": SwitchingDisplay.from_estimator(steps, X, y).figure_,
     }
 
 
