@@ -20,9 +20,10 @@ SMALL: dict[str, Any] = {"layer_sizes": (8, 4), "n_estimators": 2, "context_dim"
 class RiverGGLN(base.MiniBatchRegressor):
     """Regression with a predictive distribution, learnt one row at a time.
 
-    Rows are dicts, and need not have the same features. One that is missing, None or NaN counts as its mean
-    so far. One that appears while the first 2,048 rows come (1,024 with gradient steps) joins the others, and
-    the rows so far are learnt again with it; one that appears later is ignored, with a warning. The order of features does not matter, and `learn_many` is exactly a loop of `learn_one`.
+    Rows are dicts, and need not have the same features. One that is missing, None or NaN counts as the mean
+    that the model standardises it with. One that appears while the first 2,048 rows come (1,024 with gradient
+    steps) joins the others, and the rows so far are learnt again with it; one that appears later is ignored,
+    with a warning. The order of features does not matter, and `learn_many` is exactly a loop of `learn_one`.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from ggln.estimators import GGLNRegressor
 class SkproGGLN(BaseProbaRegressor):
     """Regression with a predictive distribution, that goes on learning with `update`.
 
-    Distributions are skpro's `NormalMixture`, of all neurons and networks; several outputs have one each.
+    Distributions are skpro's `NormalMixture`; several outputs have one each.
 
     Parameters
     ----------
@@ -56,10 +56,11 @@ class SkproGGLN(BaseProbaRegressor):
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:  # noqa: ARG003
         """Return settings for skpro's own checks."""
-        small: dict[str, Any] = {"layer_sizes": (8, 4), "n_estimators": 2, "epochs": 5, "random_state": 0}
+        small: dict[str, Any] = {"layer_sizes": (8, 4), "n_estimators": 2, "random_state": 0}
+        gradient: dict[str, Any] = {"step": "capped", "gating": "tree", "context_dim": 4, "epochs": 5}
         return [
             {"regressor": GGLNRegressor(**small, base_model="feature")},
-            {"regressor": GGLNRegressor(**small, base_model="blr", folds=0, aggregation="last")},
+            {"regressor": GGLNRegressor(**small, **gradient, base_model="blr", folds=0, aggregation="last")},
         ]
 
     def _fit(self, X: pd.DataFrame, y: pd.DataFrame) -> Self:
