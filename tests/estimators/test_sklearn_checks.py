@@ -13,7 +13,7 @@ def not_promised(estimator):
     """Return the checks that an estimator cannot pass, and why."""
     equivalence = "check_sample_weight_equivalence_on_dense_data"
     if estimator.step == "newton":
-        return {equivalence: "a row of weight 2 is learnt as twice the row, but folds and gates are drawn anew"}
+        return {equivalence: "a row of weight 2 counts twice, but folds and gates are drawn from other rows"}
     refused = "gradient steps count every row once, and refuse weights"
     refusals = {equivalence: refused, "check_all_zero_sample_weights_error": refused}
     return refusals | {f"check_sample_weights_{name}": refused for name in WEIGHTS}

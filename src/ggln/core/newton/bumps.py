@@ -142,11 +142,14 @@ def fit_bumps(
     most: int,
     random: np.random.Generator,
     threads: Threads,
+    folds: NDArray[np.int64] | None = None,
 ) -> tuple[Bumps, FloatArray]:
     """Return a regression on at most `most` bumps, and its predictions [n, D] for the rows as if left out.
 
     X: [n, features]; Y: [n, D]; weights: [n], at least one of them positive. A row is left out with its whole
-    weight, under the same offset, centres, lengths and ridge; one of weight 0 is predicted as any new row.
+    weight, under the same offset, centres, lengths and ridge; one of weight 0 is predicted as any new row. With
+    folds [n], all rows of its fold are left out as well. What a row's prediction lacks without that row alone
+    tells its target to whoever knows the predictions of its neighbours: a network above would learn to read it.
     """
     with threadpool_limits(1):  # the products of a BLAS on several threads are rounded otherwise
         order = random.permutation(np.flatnonzero(weights > 0.0))
@@ -158,7 +161,7 @@ def fit_bumps(
         learnt.ridge[0] = _best_ridge(table, learnt, sample)
         _gather(table, learnt, rest)
         factor, learnt.ridge[0] = solve(learnt)
-        left_out = _leave_out(table, learnt, factor)
+        left_out = _leave_out(table, learnt, factor) if folds is None else _leave_folds(table, learnt, folds)
         learnt.errors[:-1] = weights @ np.where(weights[:, None] > 0.0, Y - left_out, 0.0) ** 2
         learnt.errors[-1] = weights.sum()
     return Bumps(learnt, chosen, X.shape[1]), left_out
@@ -270,6 +273,29 @@ def _best_ridge(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> float:
 
     table.threads.run([(judge, pair) for pair in zip(blocks, losses, strict=True)])
     return float(RIDGES[::-1][np.argmin(losses.sum(axis=0)[::-1])])
+
+
+def _leave_folds(table: Table, learnt: Learnt, folds: NDArray[np.int64]) -> FloatArray:
+    """Return the predictions [n, D] for all rows, each by a regression that has not learnt its fold."""
+    found = np.empty_like(table.Y)
+    for fold in range(int(folds.max()) + 1):
+        rows = np.flatnonzero(folds == fold)
+        own = learnt._replace(
+            sums=np.zeros_like(learnt.sums),
+            weights=np.zeros_like(learnt.weights),
+            ridge=learnt.ridge.copy(),
+            counts=learnt.counts.copy(),
+        )
+        _gather(table, own, rows[table.weights[rows] > 0.0])
+        np.subtract(learnt.sums, own.sums, out=own.sums)
+        solve(own)
+        blocks = _blocks(rows)
+        means = [np.empty((block.size, found.shape[1])) for block in blocks]
+        pairs = zip(blocks, means, strict=True)
+        table.threads.run([(predict_rows, (own, table.X[block], part)) for block, part in pairs])
+        for block, part in zip(blocks, means, strict=True):
+            found[block] = part
+    return found
 
 
 def _leave_out(table: Table, learnt: Learnt, factor: FloatArray) -> FloatArray:

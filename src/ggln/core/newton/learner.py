@@ -350,8 +350,9 @@ class ExactLearner:
         settings, found = self.settings, []
         if settings.regressions:
             most = constants.STREAM_BUMPS if settings.online else constants.FIT_BUMPS
-            random = settings.random(0, BUMPS)
-            self.bumps, left = fit_bumps(side, goals, weights, most, random, threads)
+            random, few = settings.random(0, BUMPS), np.count_nonzero(weights) < constants.FEWEST_ROWS
+            folds = None if few else settings.assign_folds(len(goals))
+            self.bumps, left = fit_bumps(_filled(side), goals, weights, most, random, threads, folds)
             found.append(left[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.left))
@@ -363,7 +364,8 @@ class ExactLearner:
         """Return what regressions predict of rows, [n, R, D]; with targets and weights they learn them."""
         found = []
         if self.bumps is not None:
-            own = self.bumps.predict(side) if lesson is None else self.bumps.learn(side, *lesson)
+            rows = _filled(side)
+            own = self.bumps.predict(rows) if lesson is None else self.bumps.learn(rows, *lesson)
             found.append(own[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.predict(X)))
@@ -565,6 +567,11 @@ class ExactLearner:
         self.networks = [memory.writeable(network) for network in self.networks]
         self.shares, self.errors = memory.writeable(self.shares), memory.writeable(self.errors)
         self._ready()
+
+
+def _filled(side: FloatArray) -> FloatArray:
+    """Return rows with their means, 0, for missing values; the sum tells fast that there are none."""
+    return side if np.isfinite(side.sum()) else np.nan_to_num(side)
 
 
 SCALARS = "regressions", "along_axes", "bias_range"
