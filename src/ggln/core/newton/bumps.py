@@ -147,9 +147,10 @@ def fit_bumps(
     """Return a regression on at most `most` bumps, and its predictions [n, D] for the rows as if left out.
 
     X: [n, features]; Y: [n, D]; weights: [n], at least one of them positive. A row is left out with its whole
-    weight, under the same offset, centres, lengths and ridge; one of weight 0 is predicted as any new row. With
-    folds [n], all rows of its fold are left out as well. What a row's prediction lacks without that row alone
-    tells its target to whoever knows the predictions of its neighbours: a network above would learn to read it.
+    weight, under the same offset, centres, lengths and ridge; one of weight 0 is predicted as any new row.
+    With folds [n], all rows of its fold are left out as well. What a row's prediction lacks without that
+    row alone tells its target to whoever knows the predictions of its neighbours: a network above would
+    learn to read it.
     """
     with threadpool_limits(1):  # the products of a BLAS on several threads are rounded otherwise
         order = random.permutation(np.flatnonzero(weights > 0.0))
