@@ -10,6 +10,7 @@ from ggln.core.newton.learner import Blend
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 
 FloatArray = NDArray[np.float64]
+Part = tuple[FloatArray, FloatArray, FloatArray]
 Distribution = GaussianMixture | MultivariateGaussianMixture
 
 
@@ -45,9 +46,28 @@ def _parts(predictions: Predictions | Blend, outputs: int) -> tuple[FloatArray, 
     return _flat(predictions, outputs)
 
 
+def _as_many(parts: list[Part]) -> list[Part]:
+    """Return parts of as many components each, the last ones without weight.
+
+    The first rows of a stream are predicted before there are networks.
+    """
+    most = max(means.shape[1] for means, _, _ in parts)
+    found = []
+    for means, covariances, weights in parts:
+        missing = most - means.shape[1]
+        if missing:
+            means, covariances = (
+                np.concatenate([some, np.repeat(some[:, :1], missing, axis=1)], axis=1)
+                for some in (means, covariances)
+            )
+            weights = np.pad(weights, ((0, 0), (0, missing)))
+        found.append((means, covariances, weights))
+    return found
+
+
 def mixture(predictions: list[Any], outputs: int) -> Distribution:
     """Join what all components predict, neurons or kinds of networks, into one mixture for each row."""
-    parts = [_parts(some, outputs) for some in predictions]
+    parts = _as_many([_parts(some, outputs) for some in predictions])
     means = np.concatenate([mean for mean, _, _ in parts])
     covariances = np.concatenate([covariance for _, covariance, _ in parts])
     # one vector of weights for all rows, unless the rows were learnt in between

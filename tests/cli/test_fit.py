@@ -35,6 +35,8 @@ def test_several_targets_from_a_pipe(ggln, sales, quick, tmp_path):
 
 def test_after_a_kill_the_same_command_ends_with_the_same_model(ggln, start, sales, quick, tmp_path):
     command = ["fit", sales(20_000), "--target", "price", "--in-memory", "100", *quick]
+    # the process that compiles kernels may round otherwise than those that take them from the cache
+    assert ggln(*command, "-o", "first")[0] == 0
     assert ggln(*command, "-o", "whole")[0] == 0
     resumable = [*command, "-o", "resumed", "--checkpoint", "0"]
     process = start(*resumable)

@@ -272,7 +272,10 @@ def test_processes_may_predict_with_the_same_model(tiny, table):
     alone = permutation_importance(model, X, y, n_repeats=2, random_state=0, n_jobs=1)
     shared = permutation_importance(model, X, y, n_repeats=2, random_state=0, n_jobs=2)
     assert model.learner_.ensemble.pool.numbers.nbytes > 2**20  # joblib then maps it read-only
-    assert np.array_equal(alone.importances, shared.importances)
+    again = permutation_importance(model, X, y, n_repeats=2, random_state=0, n_jobs=2)
+    assert np.array_equal(again.importances, shared.importances)
+    # this process may have compiled its kernels, which then round otherwise than those of the cache
+    np.testing.assert_allclose(alone.importances, shared.importances, rtol=1e-5)
 
 
 def test_rows_of_a_frame_are_read_by_name(tiny, table):

@@ -307,21 +307,7 @@ class ExactLearner:
             self._seen(*part, threads)
             progress(stop - start)
             start = stop
-        return [self._padded(blend) for blend in found]
-
-    def _padded(self, blend: Blend) -> Blend:
-        """Return a blend of as many components as there are in the end, the last ones without weight.
-
-        The first rows of a stream are predicted before there are networks.
-        """
-        missing = (self.settings.advisers + self.settings.kinds) * len(constants.SPREADS) - blend.means.shape[
-            1
-        ]
-        if missing <= 0:
-            return blend
-        extra = [np.repeat(part[:, :1], missing, axis=1) for part in blend[1:]]
-        parts = [np.concatenate([part, more], axis=1) for part, more in zip(blend[1:], extra, strict=True)]
-        return Blend(np.pad(blend.weights, ((0, 0), (0, missing))), *parts)
+        return found
 
     def _learn(
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
