@@ -24,6 +24,7 @@ from ggln.core.newton.learner import (
     Settings,
     _flat,
     _unflat,
+    next_stop,
     restore_settings,
     schedule,
 )
@@ -180,9 +181,7 @@ class ClassLearner:
         """Learn rows in their order; return the probabilities [n, columns] before each, if to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
-            stop = X.shape[0]
-            if self.settings.online and self.rows < constants.WARM_ROWS:
-                stop = min(stop, start + schedule(self.rows) - self.rows)
+            stop = next_stop(self.settings, self.rows, start, X.shape[0])
             part = X[start:stop], goals[start:stop], weights[start:stop]
             probabilities = self._learn(*part, threads)
             if record:

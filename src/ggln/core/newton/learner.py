@@ -132,6 +132,13 @@ def schedule(rows: int) -> int:
     return 1 if rows == 0 else 2 * power if rows >= power + power // 2 or power < 2 else power + power // 2
 
 
+def next_stop(settings: Settings, rows: int, start: int, stop: int) -> int:
+    """Return up to where of start to stop a learner of so many rows learns before it is solved afresh."""
+    if settings.online and rows < constants.WARM_ROWS:
+        return min(stop, start + schedule(rows) - rows)
+    return stop
+
+
 class Blend(NamedTuple):
     """What all kinds predict for some rows: Gaussians, in the user's units, and their shares."""
 
@@ -297,9 +304,7 @@ class ExactLearner:
         """Learn rows in their order; return what was predicted before each, if asked to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
-            stop = X.shape[0]
-            if self.settings.online and self.rows < constants.WARM_ROWS:
-                stop = min(stop, start + schedule(self.rows) - self.rows)
+            stop = next_stop(self.settings, self.rows, start, X.shape[0])
             part = X[start:stop], Y[start:stop], weights[start:stop]
             blend = self._learn(*part, threads, record)
             if record:

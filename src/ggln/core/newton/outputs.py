@@ -21,8 +21,8 @@ from ggln.core.newton.learner import (
     ExactLearner,
     Progress,
     Settings,
+    next_stop,
     restore_settings,
-    schedule,
 )
 from ggln.core.threads import Threads
 
@@ -125,9 +125,7 @@ class ApartLearner:
         """Learn rows in their order; return what was predicted before each, if asked to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
-            stop = X.shape[0]
-            if self.settings.online and self.rows < constants.WARM_ROWS:
-                stop = min(stop, start + schedule(self.rows) - self.rows)
+            stop = next_stop(self.settings, self.rows, start, X.shape[0])
             blend = self._learn(X[start:stop], Y[start:stop], weights[start:stop], threads, record)
             if record:
                 found.append(blend)
