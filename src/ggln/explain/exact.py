@@ -76,13 +76,13 @@ class Exact:
         for part in self.parts:
             side = part.inputs.transform(rows)
             for network in part.networks:
-                inside = inspect.sides(network, side)
+                inside = inspect.paths(network, side).inside
                 found.append(inside @ (1 << np.arange(inside.shape[2])))
         shape = len(rows), len(found), sum(self.parts[0].settings.layer_sizes)
         return np.reshape(np.stack(found, axis=1) if found else [], shape).astype(np.int32)
 
     def active_gates(self, row: FloatArray, names: list[str]) -> ActiveGates:
-        """Return the gates of all neurons and the sides on which a row [1, d] lies."""
+        """Return the gates that a row [1, d] meets in all neurons, and the sides on which it lies."""
         sizes = self.parts[0].settings.layer_sizes
         layer_of = np.repeat(np.arange(len(sizes)), sizes)
         place_of = np.concatenate([np.arange(size) for size in sizes])
@@ -114,7 +114,7 @@ class Exact:
 
 
 class HalfSpaces(NamedTuple):
-    """The gates of one network, in the user's units."""
+    """The gates of one network that a row meets, in the user's units."""
 
     neuron: NDArray[np.intp]  # [g]
     normals: FloatArray  # [g, d]
@@ -123,9 +123,12 @@ class HalfSpaces(NamedTuple):
 
 
 def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> HalfSpaces:
-    """Return a network's gates and where a row [1, d] is."""
+    """Return the gates of a network that a row [1, d] meets, and where it is."""
     features, weights, offsets = network.gates
-    neurons, places = np.nonzero(np.isfinite(offsets))  # others no row passes
+    met, inside = (array[0] for array in inspect.paths(network, learner.inputs.transform(row)))
+    every = np.arange(len(met))[:, None]
+    neurons, levels = np.nonzero(np.isfinite(offsets[every, met]))  # others no row passes
+    places = met[neurons, levels]
     shift, scale = learner.inputs.shift_and_scale()
     normals = np.zeros((neurons.size, row.shape[1]))
     np.add.at(
@@ -136,8 +139,7 @@ def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> Ha
     # a single feature keeps the weight 1, so that its offset is a threshold
     single = (np.count_nonzero(normals, axis=1) == 1) & (normals.sum(axis=1) > 0.0)
     size = np.where(single, normals.sum(axis=1), 1.0)
-    inside = inspect.sides(network, learner.inputs.transform(row))[0, neurons, places]
-    return HalfSpaces(neurons, normals / size[:, None], thresholds / size, inside)
+    return HalfSpaces(neurons, normals / size[:, None], thresholds / size, inside[neurons, levels])
 
 
 def _bounds(normals: FloatArray, offsets: FloatArray, inside: NDArray[np.bool_]) -> FloatArray:

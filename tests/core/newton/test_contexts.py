@@ -156,18 +156,39 @@ def test_contexts_without_rows_take_their_parents_weights():
     inputs, targets, counts = draw(40, 5)
     wide, pull, root = widen(inputs), np.ones(5), np.zeros(8)
     root[:5] = 0.2
-    chosen, starts, order = np.full(40, 3), np.empty(5, np.int64), np.empty(40, np.int64)
+    chosen, starts, order = np.tile([6, 7], 20), np.empty(9, np.int64), np.empty(40, np.int64)
     order_by_context(chosen, starts, order)
-    np.testing.assert_array_equal(starts, [0, 0, 0, 0, 40])
-    tables, curvatures, spreads = np.zeros((4, 8)), np.zeros((4, 40)), np.zeros(4)
+    np.testing.assert_array_equal(starts, [0, 0, 0, 0, 0, 0, 0, 20, 40])
+    tables, curvatures, spreads = np.zeros((8, 8)), np.zeros((8, 40)), np.zeros(8)
     above, spread, rules = wide @ root, np.ones(40), Rules(True, True, True)
     solve_tree(
         KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, rules, make_work(40, 2, 5),
         above, spread, np.empty((40, 2)), np.empty(40), tables, curvatures, spreads,
     )  # fmt: skip
-    np.testing.assert_array_equal(tables[:2], np.tile(root, (2, 1)))
-    assert np.any(tables[2] != root)  # as its parent, which has rows
-    assert not curvatures[:3].any()
-    assert np.all(curvatures[3, np.arange(5) * 9] > 0.0)  # the diagonal, in lines of eight
-    assert np.any(tables[3] != root)
-    np.testing.assert_array_equal(spreads[:3], 1.0)
+    np.testing.assert_array_equal(tables[:4], np.tile(root, (4, 1)))
+    assert np.any(tables[4] != root)  # as the inside of the first gate, which has rows
+    np.testing.assert_array_equal(tables[5], tables[4])
+    assert not curvatures[:6].any()
+    assert np.all(curvatures[7, np.arange(5) * 9] > 0.0)  # the diagonal, in lines of eight
+    assert np.any(tables[7] != tables[4])
+    np.testing.assert_array_equal(spreads[:6], 1.0)
+
+
+def test_a_context_that_nothing_was_cut_off_is_not_solved_again():
+    inputs, targets, counts = draw(40, 5)
+    wide, pull, root = widen(inputs), np.ones(5), np.zeros(8)
+    root[:5] = 0.2
+    found = {}
+    for levels, all_in in ((1, 1), (3, 7)):  # three levels: the first and the last are solved
+        starts, order = np.empty((1 << levels) + 1, np.int64), np.empty(40, np.int64)
+        order_by_context(np.full(40, all_in), starts, order)
+        size = 1 << levels
+        tables, curvatures, spreads = np.zeros((size, 8)), np.zeros((size, 40)), np.zeros(size)
+        above, spread, rules = wide @ root, np.ones(40), Rules(True, True, False)
+        solve_tree(
+            KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, rules,
+            make_work(40, 2, 5), above, spread, np.empty((40, 2)), np.empty(40), tables, curvatures, spreads,
+        )  # fmt: skip
+        found[levels] = tables[all_in], curvatures[all_in], spreads[all_in], above
+    for one, other in zip(found[1], found[3], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)

@@ -45,6 +45,12 @@ GATE_ROWS = 1000
 """Rows, spread evenly, on which candidates are judged: 300 to 4,000 measured alike."""
 GATE_PRIOR = 5.0
 """Rows without residual that each side of a candidate is given: a side of few rows proves little."""
+SPLIT_ROWS, LEAF_ROWS = 12, 4
+"""A node with a gate of its own is cut from so many rows on, into parts of at least so many: 8 and 3, and 24
+and 8, measured alike."""
+LEVEL_STEP = 2
+"""Contexts are solved at every second level of the tree, down to its leaves: at every level takes half as
+long again, and measured alike."""
 REACH = 4.0
 """A neuron's mean stays within so many root-mean-square residuals of the layer below it of that layer's mean:
 where weights of both signs nearly cancel, a mean could be anything. 3 and 8 measured alike."""
@@ -58,8 +64,7 @@ SHARE_ROWS = 3.0
 SHARE_ITERATIONS = 200
 """Rounds of expectation maximisation: after these, shares move by less than a thousandth."""
 FOLDS = 8
-"""Each network leaves out one of so many parts of the rows, is judged by it, and then learns it as a
-stream."""
+"""Each network leaves out one of so many parts of the rows, and is judged by it."""
 MOST_TOLD = 1e4
 """A row that goes on counts so much less that the squares of its factors add up to at most this. Ordinary
 rows are far below; where L is next to nothing, factors are enormous and would freeze their context for
@@ -78,3 +83,7 @@ FEWEST_ROWS = 8
 """Rows below which there are no networks: the regression alone predicts."""
 WARM_ROWS = 2048
 """A stream is solved afresh whenever its rows have grown by a third or a half, up to so many."""
+GROWN = 3
+"""A table that goes on is solved afresh whenever its rows have grown by one part in so many."""
+KEPT_NUMBERS = 1 << 21
+"""As long as its features are at most so many numbers, 16 MB; larger ones go on row by row for good."""

@@ -1,8 +1,9 @@
 """Exact learning of the contexts of one neuron; `reference` is the plain twin of solving and leaving out.
 
-Contexts form a tree, one level for each gate. Down the tree every context minimises the loss of its rows plus
-a pull towards its parent's weights, by Newton's method. How far a context is then believed against its parent
-is decided by what both predict of its rows when each row is left out: `mix_with_parent`.
+Contexts form a tree, one level for each gate. Down the tree, at every second level, a context minimises the
+loss of its rows plus a pull towards the weights of the one solved above it, its parent, by Newton's method.
+How far a context is then believed against its parent is decided by what both predict of its rows when each row
+is left out: `mix_with_parent`.
 
 Rows of a context lie next to each other (`order_by_context`): level after level they are parts of one table.
 
@@ -434,7 +435,7 @@ def order_by_context(contexts, starts, order):
 def solve_tree(
     kind, rows, starts, root, pull, rules, work, above, wide, left, widths, tables, curvatures, spreads
 ):  # fmt: skip
-    """Solve the contexts of one neuron level after level.
+    """Solve the contexts of one neuron, every `constants.LEVEL_STEP` levels down to the leaves.
 
     rows, above, wide: in the order of contexts; above # OUT [n, Q] and wide # OUT [n] come as the root's
     predictions and leave as the neuron's, of each row left out. tables: [contexts, >= M] # OUT, the weights;
@@ -447,12 +448,22 @@ def solve_tree(
         levels += 1
     parents, children = np.empty((contexts, root.size)), np.empty((contexts, root.size))
     parents[0] = root
-    for level in range(min(levels, 1), levels + 1):
+    level_above, level = 0, min(levels, (levels - 1) % constants.LEVEL_STEP + 1)
+    while level <= levels:
+        below, generation = levels - level, level - level_above
         for c in range(1 << level):
-            start, stop = starts[c << (levels - level)], starts[(c + 1) << (levels - level)]
-            parent, weights = parents[c >> 1] if rules.towards_parents else root, children[c]
-            weights[:] = parent
-            if start < stop:
+            start, stop = starts[c << below], starts[(c + 1) << below]
+            elder = c >> generation
+            rows_above = (
+                starts[(elder + 1) << (levels - level_above)] - starts[elder << (levels - level_above)]
+            )
+            parent, weights = parents[elder] if rules.towards_parents else root, children[c]
+            weights[:] = parents[elder]
+            if start < stop and stop - start == rows_above and level_above > 0:
+                # nothing has been cut off: the parent has solved just these rows
+                if level == levels:
+                    solve(kind, rows, start, stop, parents[elder], pull, 0, 0.0, weights, work)
+            elif start < stop:
                 solve(
                     kind, rows, start, stop, parent, pull, constants.ITERATIONS, constants.SETTLED, weights,
                     work,
@@ -474,6 +485,7 @@ def solve_tree(
                     add_region(work.hessian, pull, curvatures, c * curvatures.shape[0] // contexts)
                 spreads[c] = mean_width(rows.weights, wide, start, stop)
         parents, children = children, parents
+        level_above, level = level, level + constants.LEVEL_STEP
 
 
 @inner_fast

@@ -1,8 +1,12 @@
 """Half-spaces that are picked by residuals.
 
-A gate looks at up to three features. A neuron draws random half-spaces for each of its gates in turn and
-keeps the one that splits the residuals of the layer below best, given the gates before it: layer after layer,
-gates go where the error is.
+A gate looks at up to three features. Gates form a tree: the first one cuts the rows in two, and each part is
+cut by a gate of its own, or by one that all parts of a level share. Every gate is the best of some random
+half-spaces: the one that splits the residuals of the layer below best. Layer after layer, gates go where the
+error is.
+
+The gates of a neuron are nodes 0 to 2**S - 2 of a tree of S levels; below node i are 2 i + 1, outside, and
+2 i + 2, inside. Contexts are its leaves.
 """
 
 from typing import Any, NamedTuple
@@ -17,16 +21,16 @@ FloatArray = NDArray[np.float64]
 
 
 class Gates(NamedTuple):
-    """Gates of some neurons, S each: the half-space is sum_g weights_g x[features_g] >= offset."""
+    """Gates of some neurons, one for each node: the half-space is sum_g weights_g x[features_g] >= offset."""
 
-    features: Any  # [N, S, G]
-    weights: Any  # [N, S, G]
-    offsets: Any  # [N, S]
+    features: Any  # [N, nodes, G]
+    weights: Any  # [N, nodes, G]
+    offsets: Any  # [N, nodes]
 
 
-def empty_gates(neurons: int, gates: int) -> Gates:
+def empty_gates(neurons: int, levels: int) -> Gates:
     """Return gates that no row passes."""
-    shape = neurons, gates, constants.GATE_FEATURES
+    shape = neurons, (1 << levels) - 1, constants.GATE_FEATURES
     offsets = np.full(shape[:2], np.inf)
     return Gates(np.zeros(shape, np.int32), np.zeros(shape), offsets)
 
@@ -37,13 +41,13 @@ def context_of(features, weights, offsets, neuron, x):
 
     All features of a gate are looked at, those of weight 0 too: a branch would take longer.
     """
-    context = 0
-    for s in range(offsets.shape[1]):
+    node, nodes = 0, offsets.shape[1]
+    while node < nodes:
         total = 0.0
         for g in range(constants.GATE_FEATURES):
-            total += weights[neuron, s, g] * x[features[neuron, s, g]]
-        context = 2 * context + (1 if total >= offsets[neuron, s] else 0)
-    return context
+            total += weights[neuron, node, g] * x[features[neuron, node, g]]
+        node = 2 * node + (2 if total >= offsets[neuron, node] else 1)
+    return node - nodes
 
 
 @inner_exact
@@ -64,66 +68,126 @@ def contexts_of(gates, neuron, X, contexts):
 
 
 @inner_exact
-def project(features, weights, s, c, columns, values):
-    """Write the sums over the features of gate c of neuron s, in their order, for all rows # OUT [n].
+def project(features, weights, columns, rows, values):
+    """Write the sums over the features of one gate, in their order, for some rows # OUT [n].
 
-    columns: [d, n], without missing values.
+    features, weights: [G]; columns: [d, all rows], without missing values; rows: [n].
     """
-    values[:] = 0.0
-    for g in range(features.shape[2]):
-        weight, column = weights[s, c, g], columns[features[s, c, g]]
+    values[: rows.size] = 0.0
+    for g in range(features.size):
+        weight, column = weights[g], columns[features[g]]
         if weight != 0.0:
-            for t in range(values.size):
-                values[t] += weight * column[t]
+            for i in range(rows.size):
+                values[i] += weight * column[rows[i]]
 
 
 @inner_exact
-def gain_of(children, counts, told, weights, sums):
+def keep_gate(gates, neuron, node, features, weights, offset):
+    """Write one gate # OUT."""
+    for g in range(features.size):
+        gates.features[neuron, node, g] = features[g]
+        gates.weights[neuron, node, g] = weights[g]
+    gates.offsets[neuron, node] = offset
+
+
+@inner_exact
+def gain_of(children, rows, counts, told, weights, sums):
     """Return by how much the means of all children, shrunk towards 0, lessen the squares of residuals.
 
-    children: [n], where each row belongs; counts: [n], weights of rows; told: [D, n], their residuals times
-    these; weights, sums: buffers of a number for each child.
+    children: [n], where each of the rows [n] belongs; counts: weights of all rows; told: [D, all rows], their
+    residuals times these; weights, sums: buffers of a number for each child.
     """
     gain = 0.0
     weights[:] = 0.0
-    for t in range(children.size):
-        weights[children[t]] += counts[t]
+    for i in range(rows.size):
+        weights[children[i]] += counts[rows[i]]
     for d in range(told.shape[0]):
         sums[:] = 0.0
-        for t in range(children.size):
-            sums[children[t]] += told[d, t]
+        for i in range(rows.size):
+            sums[children[i]] += told[d, rows[i]]
         for child in range(sums.size):
             gain += sums[child] ** 2 / (weights[child] + constants.GATE_PRIOR)
     return gain
 
 
 @exact_kernel
-def choose_gates(columns, told, counts, candidates, picks, gates, neuron):
-    """Choose the gates of one neuron # OUT, level after level, each as the best of its candidates.
+def share_gates(columns, told, counts, candidates, picks, gates, neuron):
+    """Choose the gates of one neuron # OUT, level after level: all nodes of a level share the best candidate.
 
     columns: [d, n], the rows that judge; told: [D, n], their residuals times their weights; counts: [n],
-    these weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows where half-spaces end.
+    these weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows where half-spaces end,
+    as fractions of all.
     """
-    rows, levels = counts.size, picks.shape[0]
+    judges = np.arange(0, counts.size, max(1, counts.size // constants.GATE_ROWS))
+    rows, levels = judges.size, picks.shape[0]
     leaves = np.zeros(rows, np.int64)
     children, best_children = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     values, weights, sums = np.empty(rows), np.empty(2 << levels), np.empty(2 << levels)
     features, slopes = candidates.features, candidates.weights
     for s in range(levels):
-        best = -1.0
+        best, choice, offset = -1.0, 0, np.inf
         for c in range(picks.shape[1]):
-            project(features, slopes, s, c, columns, values)
-            offset = values[picks[s, c]]
-            for t in range(rows):
-                children[t] = 2 * leaves[t] + (1 if values[t] >= offset else 0)
-            gain = gain_of(children, counts, told, weights[: 2 << s], sums[: 2 << s])
+            project(features[s, c], slopes[s, c], columns, judges, values)
+            edge = values[int(picks[s, c] * rows)]
+            for i in range(rows):
+                children[i] = 2 * leaves[i] + (1 if values[i] >= edge else 0)
+            gain = gain_of(children, judges, counts, told, weights[: 2 << s], sums[: 2 << s])
             if gain > best:
-                best = gain
-                gates.features[neuron, s] = features[s, c]
-                gates.weights[neuron, s] = slopes[s, c]
-                gates.offsets[neuron, s] = offset
+                best, choice, offset = gain, c, edge
                 best_children[:] = children
         leaves[:] = best_children
+        for node in range((1 << s) - 1, (2 << s) - 1):
+            keep_gate(gates, neuron, node, features[s, choice], slopes[s, choice], offset)
+
+
+@exact_kernel
+def grow_gates(columns, told, counts, candidates, picks, gates, neuron):
+    """Choose the gates of one neuron # OUT, node after node: each is the best candidate for its own rows.
+
+    As `share_gates`, with candidates: Gates [nodes, C, G] and picks: [nodes, C]. A node of few rows keeps a
+    gate that no row passes, and so does one without a candidate that leaves enough rows on both sides.
+    """
+    nodes, rows = picks.shape[0], counts.size
+    starts, stops = np.zeros(2 * nodes + 1, np.int64), np.zeros(2 * nodes + 1, np.int64)
+    order, spare, stops[0] = np.arange(rows), np.empty(rows, np.int64), rows
+    values, children, weights, sums = np.empty(rows), np.empty(rows, np.int64), np.empty(2), np.empty(2)
+    features, slopes = candidates.features, candidates.weights
+    for node in range(nodes):
+        start, stop = starts[node], stops[node]
+        own, split = order[start:stop], stop
+        if own.size >= constants.SPLIT_ROWS:
+            judges, best, choice, offset = own[:: max(1, own.size // constants.GATE_ROWS)], -1.0, 0, np.inf
+            least = constants.LEAF_ROWS * judges.size / own.size
+            for c in range(picks.shape[1]):
+                project(features[node, c], slopes[node, c], columns, judges, values)
+                edge = values[int(picks[node, c] * judges.size)]
+                for i in range(judges.size):
+                    children[i] = 1 if values[i] >= edge else 0
+                gain = gain_of(children, judges, counts, told, weights, sums)
+                if gain > best and min(weights[0], weights[1]) >= least:
+                    best, choice, offset = gain, c, edge
+            if offset < np.inf:
+                keep_gate(gates, neuron, node, features[node, choice], slopes[node, choice], offset)
+                project(features[node, choice], slopes[node, choice], columns, own, values)
+                split = start + part(own, values, offset, spare)
+        starts[2 * node + 1], stops[2 * node + 1] = start, split
+        starts[2 * node + 2], stops[2 * node + 2] = split, stop
+
+
+@inner_exact
+def part(rows, values, offset, spare):
+    """Bring rows # OUT with values below the offset to the front, all in their order; return their number."""
+    front, kept = 0, 0
+    for i in range(rows.size):
+        if values[i] >= offset:
+            spare[kept] = rows[i]
+            kept += 1
+        else:
+            rows[front] = rows[i]
+            front += 1
+    for i in range(kept):
+        rows[front + i] = spare[i]
+    return front
 
 
 def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:
@@ -146,18 +210,18 @@ def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:
 
 
 def draw_candidates(
-    odds: FloatArray, levels: int, rows: int, gating: str, random: np.random.Generator
-) -> tuple[Gates, NDArray[np.int64]]:
-    """Return random half-spaces for each gate of a neuron, and the row that each one ends at.
+    odds: FloatArray, nodes: int, gating: str, random: np.random.Generator
+) -> tuple[Gates, FloatArray]:
+    """Return random half-spaces for some nodes of a neuron, and which of the node's rows each one ends at.
 
     Where gates are not picked by residuals there is one candidate, and features are drawn evenly.
     """
     picked = gating == "residual"
-    shape = levels, constants.CANDIDATES if picked else 1, constants.GATE_FEATURES
+    shape = nodes, constants.CANDIDATES if picked else 1, constants.GATE_FEATURES
     features = random.choice(odds.size, shape, p=odds if picked else None).astype(np.int32)
     weights = random.standard_normal(shape)
     used = 1 + random.integers(0, constants.GATE_FEATURES, shape[:2])
     used[random.random(shape[:2]) < (1.0 if gating == "axis" else constants.AXIS_SHARE)] = 1
     weights[np.arange(constants.GATE_FEATURES) >= used[:, :, None]] = 0.0
     weights[:, :, 0][used == 1] = 1.0
-    return Gates(features, weights, np.zeros(shape[:2])), random.integers(0, rows, shape[:2])
+    return Gates(features, weights, np.zeros(shape[:2])), random.random(shape[:2])

@@ -71,21 +71,34 @@ def kept_rows(learner: ExactLearner) -> FloatArray | None:
 # Gates -------------------------------------------------------------------------------------------------
 
 
-def sides(network: Network, side: FloatArray) -> NDArray[np.bool_]:
-    """Return for rows [n, d] whether they are inside each gate of each neuron, [n, N, S]."""
+class Paths(NamedTuple):
+    """How rows went through the trees of gates."""
+
+    nodes: NDArray[np.int64]  # [n, N, S]  the gates that they met, level by level
+    inside: NDArray[np.bool_]  # [n, N, S]  and whether they are inside
+
+
+def paths(network: Network, side: FloatArray) -> Paths:
+    """Return the gates that rows [n, d] meet in each neuron."""
     features, weights, offsets = network.gates
-    known = np.nan_to_num(side)
-    total = np.zeros((len(side), *offsets.shape))
-    for g in range(features.shape[2]):  # in this order, for the sake of the last bit
-        total += weights[..., g] * known[:, features[..., g]]
-    inside: NDArray[np.bool_] = total >= offsets
-    return inside
+    known, (neurons, nodes) = np.nan_to_num(side), offsets.shape
+    levels = (nodes + 1).bit_length() - 1
+    every, rows = np.arange(neurons), np.arange(len(side))[:, None]
+    met, inside = np.empty((2, len(side), neurons, levels), np.int64)
+    node = np.zeros((len(side), neurons), np.int64)
+    for level in range(levels):
+        total = np.zeros(node.shape)
+        for g in range(features.shape[2]):  # in this order, for the sake of the last bit
+            total += weights[every, node, g] * known[rows, features[every, node, g]]
+        met[..., level], inside[..., level] = node, total >= offsets[every, node]
+        node = 2 * node + 1 + inside[..., level]
+    return Paths(met, inside.astype(np.bool_))
 
 
 def contexts(network: Network, side: FloatArray) -> NDArray[np.int64]:
     """Return the contexts [n, N] that rows [n, d] select: the first gate decides the highest bit."""
-    gates = network.gates.offsets.shape[1]
-    found: NDArray[np.int64] = sides(network, side) @ (1 << np.arange(gates)[::-1])
+    inside = paths(network, side).inside
+    found: NDArray[np.int64] = inside @ (1 << np.arange(inside.shape[2])[::-1])
     return found
 
 

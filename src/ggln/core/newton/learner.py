@@ -1,10 +1,9 @@
 """The exact learner: rows in the user's units in, predictions out; one model for tables and for streams.
 
-`fit` solves all rows. Each network leaves out one fold of them, predicts its rows one after the other, and
-learns each as a stream would: these predictions, made before their row was known, decide the shares of the
-mixture. `partial_fit` goes on from any state in the same way. A stream that begins without `fit` keeps its
-first rows and is solved afresh as they grow (`SCHEDULE`), so that what it knows depends on the rows alone,
-not on the calls.
+`fit` solves all rows. Each network leaves out one fold of them and predicts it: these predictions decide the
+shares of the mixture. `partial_fit` goes on from any state, row by row. A table keeps its rows and is solved
+afresh whenever they have grown by a third; a stream that begins without `fit` keeps its first rows and is
+solved afresh as they grow (`schedule`). What a learner knows depends on the rows alone, not on the calls.
 """
 
 import math
@@ -59,6 +58,7 @@ class Settings:
     regressors: int = 0  # that the user handed in, and whose predictions are below networks as well
     gating: str = "residual"
     without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
+    most_kept: int = constants.KEPT_NUMBERS  # features of rows that a table keeps, in order to grow
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
@@ -103,7 +103,7 @@ class Settings:
             constants.PULL if shallow else constants.DEEP_PULL,
             shallow and "shares of contexts" not in self.without,
             self.gating,
-            self.without,
+            without=self.without,
         )
 
 
@@ -132,11 +132,12 @@ def schedule(rows: int) -> int:
     return 1 if rows == 0 else 2 * power if rows >= power + power // 2 or power < 2 else power + power // 2
 
 
-def next_stop(settings: Settings, rows: int, start: int, stop: int) -> int:
-    """Return up to where of start to stop a learner of so many rows learns before it is solved afresh."""
-    if settings.online and rows < constants.WARM_ROWS:
-        return min(stop, start + schedule(rows) - rows)
-    return stop
+def next_stop(due: int, rows: int, start: int, stop: int) -> int:
+    """Return up to where of start to stop a learner of so many rows learns before it is solved afresh.
+
+    due: how many rows there are then; 0: never.
+    """
+    return min(stop, start + due - rows) if due else stop
 
 
 class Blend(NamedTuple):
@@ -167,6 +168,7 @@ class ExactLearner:
         # standardised errors of rows left out [n, D], and their weights [n], until a joint learner takes them
         self.left: tuple[FloatArray, FloatArray] | None = None
         self.rows = 0
+        self.due = schedule(0) if settings.online else 0  # rows at which all are solved afresh; 0: never
         self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         self._ready()
 
@@ -186,6 +188,18 @@ class ExactLearner:
         self.rows = X.shape[0]
         self._find_units(X, Y, weights)
         self._solve(X, Y, weights, threads, progress)
+        self._keep(X.copy(), Y.copy(), weights.copy())
+
+    def _keep(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
+        """Keep the rows that were solved, if there will be a next time, and say when."""
+        settings = self.settings
+        if settings.online:
+            self.due = schedule(self.rows) if self.rows < constants.WARM_ROWS else 0
+        else:
+            self.due = self.rows + max(self.rows // constants.GROWN, 1)
+            if settings.regressors or self.due * settings.features > settings.most_kept:
+                self.due = 0  # what others' regressors say of left-out rows is known for those of `fit` only
+        self.first_rows = [(X, Y, weights)] if self.due else []
 
     def _find_units(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
         """Standardise by rows that count; a single target tells a scale by its own size."""
@@ -246,7 +260,6 @@ class ExactLearner:
             )
             found = np.empty((int(out.sum()), self.kind.planes))
             scratch = make_scratch(networks[e], self.kind)
-            learning = "own fold" not in settings.without
             follow(
                 self.kind,
                 networks[e],
@@ -254,7 +267,7 @@ class ExactLearner:
                 given[out],
                 goals[out],
                 weights[out],
-                learning,
+                False,
                 scratch,
                 found,
             )
@@ -304,7 +317,7 @@ class ExactLearner:
         """Learn rows in their order; return what was predicted before each, if asked to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
-            stop = next_stop(self.settings, self.rows, start, X.shape[0])
+            stop = next_stop(self.due, self.rows, start, X.shape[0])
             part = X[start:stop], Y[start:stop], weights[start:stop]
             blend = self._learn(*part, threads, record)
             if record:
@@ -431,19 +444,17 @@ class ExactLearner:
         self.partial_fit(x, y, weight, None, False)
 
     def _seen(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None) -> None:
-        """Count rows; solve a young stream afresh when it is time."""
-        warming = self.settings.online and self.rows < constants.WARM_ROWS
-        due = schedule(self.rows)
+        """Count rows; solve all of them afresh when it is time."""
         self.rows += X.shape[0]
-        if not warming:
+        if not self.due:
             return
         self.first_rows.append((X.copy(), Y.copy(), weights.copy()))
-        if self.rows < due:
+        if self.rows < self.due:
             return
         rows, targets, counts = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
         self._find_units(rows, targets, counts)
         self._solve(rows, targets, counts, threads or Threads(1), lambda _: None)
-        self.first_rows = [] if self.rows >= constants.WARM_ROWS else [(rows, targets, counts)]
+        self._keep(rows, targets, counts)
 
     # Predicting ----------------------------------------------------------------------------------------
 
@@ -512,7 +523,12 @@ class ExactLearner:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return all that is known, as plain values and as arrays."""
-        values = {"settings": asdict(self.settings), "rows": self.rows, "judged": self.judged}
+        values = {
+            "settings": asdict(self.settings),
+            "rows": self.rows,
+            "judged": self.judged,
+            "due": self.due,
+        }
         arrays = {
             "scaler.inputs": self.inputs.state,
             "scaler.targets": self.targets.state,
@@ -532,7 +548,7 @@ class ExactLearner:
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ExactLearner":
         """Return the learner that `state` described."""
         learner = cls(restore_settings(values["settings"]))
-        learner.rows, learner.judged = values["rows"], values["judged"]
+        learner.rows, learner.judged, learner.due = values["rows"], values["judged"], values["due"]
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.shares, learner.errors = arrays["shares"], arrays["errors"]
         own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}

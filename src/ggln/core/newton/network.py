@@ -25,13 +25,14 @@ from ggln.core.newton.contexts import (
     solve_tree,
 )
 from ggln.core.newton.gates import (
-    choose_gates,
     context_of,
     contexts_of,
     draw_candidates,
     empty_gates,
     feature_odds,
     fill_missing,
+    grow_gates,
+    share_gates,
 )
 from ggln.core.newton.lanes import LANES, load, multiply_add, padded, spread, store, times, total
 from ggln.core.newton.neurons.protocol import bound, damp, derive, expand, loss, mean_of, put, stride
@@ -54,6 +55,7 @@ class Shape(NamedTuple):
     pull: float = constants.PULL  # of every context towards its parent
     mixing: bool = True  # whether a context is believed only as far as its parent is worse
     gating: str = "residual"  # or "mixed" or "axis", at random
+    growing: bool = True  # whether every second neuron has gates of its own for each node
     without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
 
 
@@ -278,10 +280,8 @@ def choose_features(
     return np.array(chosen, np.int32)
 
 
-def blank_network(
-    kind: Any, shape: Shape, features: NDArray[np.int32], span: FloatArray, dims: int
-) -> Network:
-    """Return a network that knows nothing yet. dims: features that gates may look at."""
+def blank_network(kind: Any, shape: Shape, features: NDArray[np.int32], span: FloatArray) -> Network:
+    """Return a network that knows nothing yet."""
     sizes = np.array(shape.layer_sizes, np.int64)
     layers, neurons, contexts = sizes.size, int(sizes.sum()), 1 << shape.context_dim
     given = features.shape[1] * (int(kind.outputs) if shape.along_axes else 1)
@@ -348,8 +348,7 @@ def fit_network(
 ) -> Network:
     """Solve a network, layer after layer; each row goes up as it is predicted when it is left out."""
     rows, planes, outputs = X.shape[0], kind.planes, Y.shape[1]
-    step = max(1, rows // constants.GATE_ROWS)
-    judges = np.flatnonzero(weights > 0)[::step]
+    judges = np.flatnonzero(weights > 0)
     looked_at = np.nan_to_num(X[judges])
     width = Y.max(axis=0) - Y.min(axis=0)
     span = np.stack([Y.min(axis=0) - constants.SPAN * width, Y.max(axis=0) + constants.SPAN * width])
@@ -357,7 +356,7 @@ def fit_network(
         span = np.array([[-shape.most], [shape.most]])  # of logits
     residuals, below = residuals_before, np.empty((rows, 0, planes))
     features = choose_features(looked_at, residuals[judges], len(shape.layer_sizes), random)
-    network = blank_network(kind, shape, features, span, X.shape[1])
+    network = blank_network(kind, shape, features, span)
     advice = np.ascontiguousarray(advice[:, : shape.regressions])
     for layer, size in enumerate(shape.layer_sizes):
         error = float(np.sqrt(np.average(residuals**2, axis=0, weights=weights).mean()))
@@ -406,12 +405,16 @@ def _fit_layer(
     odds = feature_odds(looked_at, residuals)
     counts = table.weights[judges]
     columns, told = np.ascontiguousarray(looked_at.T), np.ascontiguousarray((counts[:, None] * residuals).T)
-    levels = network.gates.offsets.shape[1]
-    contexts, starts = np.empty(rows, np.int64), np.empty((1 << levels) + 1, np.int64)
+    count = network.tables.shape[1]
+    contexts, starts = np.empty(rows, np.int64), np.empty(count + 1, np.int64)
     order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
-    for neuron in range(int(network.first[layer]), int(network.first[layer]) + int(network.sizes[layer])):
-        candidates, picks = draw_candidates(odds, levels, judges.size, shape.gating, random)
-        choose_gates(columns, told, counts, candidates, picks, network.gates, neuron)
+    growing = shape.gating == "residual" and shape.growing and "gates of their own" not in shape.without
+    for place in range(int(network.sizes[layer])):
+        neuron, grown = int(network.first[layer]) + place, growing and place % 2 == 1
+        nodes = count - 1 if grown else shape.context_dim
+        candidates, picks = draw_candidates(odds, nodes, shape.gating, random)
+        choose = grow_gates if grown else share_gates
+        choose(columns, told, counts, candidates, picks, network.gates, neuron)
         contexts_of(network.gates, neuron, X, contexts)
         order_by_context(contexts, starts, order)
         own = Rows(table.inputs[order], table.targets[order], table.weights[order])
@@ -422,12 +425,10 @@ def _fit_layer(
         )  # fmt: skip
         if "widths" in shape.without:
             spreads[:] = network.spread[neuron] = 0.0
-        network.counts[neuron] = np.bincount(contexts, table.weights, 1 << levels)
+        network.counts[neuron] = np.bincount(contexts, table.weights, count)
         regions = network.told.shape[1]
         network.told[neuron] = network.counts[neuron].reshape(regions, -1).sum(axis=1)
-        settle_rows(
-            kind, network, layer, own.inputs, spreads, order, above, outputs, neuron - network.first[layer]
-        )
+        settle_rows(kind, network, layer, own.inputs, spreads, order, above, outputs, place)
 
 
 # Row by row --------------------------------------------------------------------------------------------
@@ -503,6 +504,9 @@ def take_step(
 ):  # fmt: skip
     """Take a Newton step for all rows learnt since the last one; the last keeps enough of its precision.
 
+    All layers learn the same rows at the same time, and what one corrects is passed on by those above it. So
+    each takes its part of the step: together they would take it as often as there are layers.
+
     inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted; tables to spreads: as in
     `Network` # OUT; the others are buffers.
     """
@@ -521,7 +525,7 @@ def take_step(
     solve_inverted(matrix, size, gradient, step)
     for q in range(change.size):
         change[q] = -dot(inputs, q * width, step, 0, size)
-    length = spread(-stride(kind, totals, 0, change))
+    length = spread(-stride(kind, totals, 0, change) / pulls.shape[0])
     for j in range(0, size, LANES):
         store(tables, place + j, multiply_add(length, load(step, j), load(tables, place + j)))
     known = counts[n, c] + 1.0

@@ -52,7 +52,9 @@ class ApartLearner:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        own = replace(settings, outputs=1, covariance="isotropic")
+        # each output keeps the rows for itself
+        kept = settings.most_kept // settings.outputs
+        own = replace(settings, outputs=1, covariance="isotropic", most_kept=kept)
         self.learners = [ExactLearner(own) for _ in range(settings.outputs)]
         self.shares = np.full(SPREADS.size, 1.0 / SPREADS.size)
         self.scatter = np.eye(settings.outputs)  # S
@@ -125,7 +127,7 @@ class ApartLearner:
         """Learn rows in their order; return what was predicted before each, if asked to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
-            stop = next_stop(self.settings, self.rows, start, X.shape[0])
+            stop = next_stop(self.learners[0].due, self.rows, start, X.shape[0])
             blend = self._learn(X[start:stop], Y[start:stop], weights[start:stop], threads, record)
             if record:
                 found.append(blend)

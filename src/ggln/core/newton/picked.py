@@ -36,12 +36,15 @@ def pick_gates(
     outputs = Y.shape[1]
     kind = Univariate(1) if outputs == 1 else Isotropic(outputs)
     shape = Shape(
-        layer_sizes, context_dim, 0, False, 5.0, 1.0, 1.0, *LIMITS, pull=constants.DEEP_PULL, mixing=False
-    )
+        layer_sizes, context_dim, 0, False, 5.0, 1.0, 1.0, *LIMITS, pull=constants.DEEP_PULL, mixing=False,
+        growing=False,
+    )  # fmt: skip
     nothing = np.empty((len(X), 0, kind.planes))
     solved = fit_network(
         kind, shape, X, nothing, Y, np.ones(len(X)), random, Y - Y.mean(axis=0), lambda _: None
     ).gates
+    firsts = (1 << np.arange(context_dim)) - 1  # all nodes of a level share a gate
+    solved = type(solved)(*(array[:, firsts] for array in solved))
     single = (solved.weights[..., 0] == 1.0) & (solved.weights[..., 1:] == 0.0).all(axis=-1)
     codes, normals = solved.features[..., 0].astype(np.int32), np.zeros((int((~single).sum()), columns))
     places = np.argwhere(~single)
