@@ -2,8 +2,8 @@
 
 Contexts form a tree, one level for each gate. Down the tree, at every second level, a context minimises the
 loss of its rows plus a pull towards the weights of the one solved above it, its parent, by Newton's method.
-How far a context is then believed against its parent is decided by what both predict of its rows when each row
-is left out: `mix_with_parent`.
+How far a context is then believed against its parent is decided by what both predict of its rows when each
+row is left out: `mix_with_parent`.
 
 Rows of a context lie next to each other (`order_by_context`): level after level they are parts of one table.
 
