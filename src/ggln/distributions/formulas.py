@@ -29,6 +29,12 @@ def spanned(w: Float, values: Float) -> Float:
     return np.stack([low, values.max(axis=1, where=w > 0.0, initial=-np.inf)], axis=1)
 
 
+def mean(w: Float, m: Float, s: Float) -> Float:  # noqa: ARG001
+    """sum_j w_j m_j; of equal means, they themselves: weights add up to one only nearly."""
+    low, high = spanned(w, m).T
+    return np.where(low == high, low, dot(w, m))
+
+
 def log_mix(w: Float, logs: Float) -> Float:
     """log(sum_j w_j exp(logs_j)), -inf where every term is zero."""
     terms = np.log(w) + logs

@@ -94,7 +94,7 @@ class GaussianMixture(Mixture):
     @cached_property
     def mean(self) -> Float:
         """sum_j w_j m_j, (n,)."""
-        return self._map(lambda w, m, _: formulas.dot(w, m))
+        return self._map(formulas.mean)
 
     @cached_property
     def var(self) -> Float:

@@ -17,23 +17,27 @@ FloatArray = NDArray[np.float64]
 
 
 class Gates(NamedTuple):
-    """Gates of some neurons, S each: the half-space is sum_g weights_g x[features_g] >= offset."""
+    """Gates of some neurons, S each: the half-space is sum_g weights_g x[features_g] >= offset.
 
-    features: Any  # [N, S, G]
+    A row that lacks a feature of a gate has no sum, and goes to the side that its like went best with.
+    """
+
+    features: Any  # [N, S, G]  a place of weight 0 names the first feature again
     weights: Any  # [N, S, G]
     offsets: Any  # [N, S]
+    lacking: Any  # [N, S]  the side of rows that lack a feature, 0 or 1
 
 
 def empty_gates(neurons: int, gates: int) -> Gates:
     """Return gates that no row passes."""
     shape = neurons, gates, constants.GATE_FEATURES
     offsets = np.full(shape[:2], np.inf)
-    return Gates(np.zeros(shape, np.int32), np.zeros(shape), offsets)
+    return Gates(np.zeros(shape, np.int32), np.zeros(shape), offsets, np.zeros(shape[:2], np.int8))
 
 
 @inner_exact
-def context_of(features, weights, offsets, neuron, x):
-    """Return the context of row x [d], without missing values: the first gate decides its highest bit.
+def context_of(features, weights, offsets, lacking, neuron, X, t):
+    """Return the context of row t of X [n, d]: the first gate decides its highest bit.
 
     All features of a gate are looked at, those of weight 0 too: a branch would take longer.
     """
@@ -41,33 +45,25 @@ def context_of(features, weights, offsets, neuron, x):
     for s in range(offsets.shape[1]):
         total = 0.0
         for g in range(constants.GATE_FEATURES):
-            total += weights[neuron, s, g] * x[features[neuron, s, g]]
-        context = 2 * context + (1 if total >= offsets[neuron, s] else 0)
+            total += weights[neuron, s, g] * X[t, features[neuron, s, g]]
+        inside = 1 if total >= offsets[neuron, s] else 0
+        context = 2 * context + (inside if total == total else lacking[neuron, s])
     return context
-
-
-@inner_exact
-def fill_missing(X, t, x):
-    """Write row t of X with 0, the mean, for missing values # OUT [d]."""
-    for j in range(x.size):
-        x[j] = X[t, j] if X[t, j] == X[t, j] else 0.0
 
 
 @exact_kernel
 def contexts_of(gates, neuron, X, contexts):
     """Write the context of every row # OUT [n]."""
-    features, weights, offsets = gates.features, gates.weights, gates.offsets
-    x = np.empty(X.shape[1])
+    features, weights, offsets, lacking = gates.features, gates.weights, gates.offsets, gates.lacking
     for t in range(X.shape[0]):
-        fill_missing(X, t, x)
-        contexts[t] = context_of(features, weights, offsets, neuron, x)
+        contexts[t] = context_of(features, weights, offsets, lacking, neuron, X, t)
 
 
 @inner_exact
 def project(features, weights, s, c, columns, values):
     """Write the sums over the features of gate c of neuron s, in their order, for all rows # OUT [n].
 
-    columns: [d, n], without missing values.
+    columns: [d, n]; a row that lacks one of these features has no sum.
     """
     values[:] = 0.0
     for g in range(features.shape[2]):
@@ -97,9 +93,28 @@ def gain_of(children, counts, told, weights, sums):
     return gain
 
 
+@inner_exact
+def send(values, offset, side, leaves, children):
+    """Write where rows of these sums go within their leaves # OUT [n]; return whether any has no sum.
+
+    side: of rows without a sum, 0 or 1.
+    """
+    some = False
+    for t in range(values.size):
+        inside = 1 if values[t] >= offset else 0
+        if values[t] != values[t]:
+            inside, some = side, True
+        children[t] = 2 * leaves[t] + inside
+    return some
+
+
 @exact_kernel
 def choose_gates(columns, told, counts, candidates, picks, gates, neuron):
     """Choose the gates of one neuron # OUT, level after level, each as the best of its candidates.
+
+    Rows that lack a feature of a candidate are tried on the mean's side and on the other; where none does,
+    it is the mean's side. A candidate that ends at a row without its features tells such rows from all
+    others.
 
     columns: [d, n], the rows that judge; told: [D, n], their residuals times their weights; counts: [n],
     these weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows where half-spaces end.
@@ -114,35 +129,50 @@ def choose_gates(columns, told, counts, candidates, picks, gates, neuron):
         for c in range(picks.shape[1]):
             project(features, slopes, s, c, columns, values)
             offset = values[picks[s, c]]
-            for t in range(rows):
-                children[t] = 2 * leaves[t] + (1 if values[t] >= offset else 0)
-            gain = gain_of(children, counts, told, weights[: 2 << s], sums[: 2 << s])
-            if gain > best:
-                best = gain
-                gates.features[neuron, s] = features[s, c]
-                gates.weights[neuron, s] = slopes[s, c]
-                gates.offsets[neuron, s] = offset
-                best_children[:] = children
+            side = 1 if offset <= 0.0 else 0
+            if offset != offset:
+                offset = -np.inf
+            for _ in range(2):
+                some = send(values, offset, side, leaves, children)
+                gain = gain_of(children, counts, told, weights[: 2 << s], sums[: 2 << s])
+                if gain > best:
+                    best = gain
+                    gates.features[neuron, s] = features[s, c]
+                    gates.weights[neuron, s] = slopes[s, c]
+                    gates.offsets[neuron, s] = offset
+                    gates.lacking[neuron, s] = side
+                    best_children[:] = children
+                if not some:
+                    break
+                side = 1 - side
         leaves[:] = best_children
 
 
 def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:
     """Return how often candidates look at each feature [d]: half evenly, half by what it tells of residuals.
 
-    X: [n, d], standardised, 0 for missing values; residuals: [n, D]. A feature tells something by its
-    correlation with the residuals, or with their size.
+    X: [n, d], standardised; residuals: [n, D]. A feature tells something by its correlation with the
+    residuals, or with their size; or that of being missing.
     """
-    features = X.shape[1]
+    features, missing = X.shape[1], np.isnan(X)
+    told = _correlations(np.where(missing, 0.0, X), residuals)
+    if missing.any():
+        told = np.maximum(told, _correlations(missing.astype(np.float64), residuals))
+    total = told.sum()
+    even = np.full(features, 1.0 / features)
+    return even if total <= 0.0 else 0.5 * even + 0.5 * told / total
+
+
+def _correlations(X: FloatArray, residuals: FloatArray) -> FloatArray:
+    """Return how well each column [d] goes along with the residuals, and with their size."""
     centred = X - X.mean(axis=0)
     lengths = np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12)
-    told = np.zeros(features)
+    told = np.zeros(X.shape[1])
     for values in (residuals, np.abs(residuals)):
         goals = values - values.mean(axis=0)
         goals /= np.maximum(np.sqrt((goals**2).sum(axis=0)), 1e-12)
         told += ((centred / lengths).T @ goals).__abs__().max(axis=1)
-    total = told.sum()
-    even = np.full(features, 1.0 / features)
-    return even if total <= 0.0 else 0.5 * even + 0.5 * told / total
+    return told
 
 
 def draw_candidates(
@@ -160,4 +190,6 @@ def draw_candidates(
     used[random.random(shape[:2]) < (1.0 if gating == "axis" else constants.AXIS_SHARE)] = 1
     weights[np.arange(constants.GATE_FEATURES) >= used[:, :, None]] = 0.0
     weights[:, :, 0][used == 1] = 1.0
-    return Gates(features, weights, np.zeros(shape[:2])), random.integers(0, rows, shape[:2])
+    features = np.where(weights == 0.0, features[:, :, :1], features)  # others may be missing
+    gates = Gates(features, weights, np.zeros(shape[:2]), np.zeros(shape[:2], np.int8))
+    return gates, random.integers(0, rows, shape[:2])

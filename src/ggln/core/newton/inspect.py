@@ -59,9 +59,7 @@ def kept_rows(learner: ExactLearner) -> FloatArray | None:
     """
     if learner.bumps is None:
         return None
-    learnt, chosen = learner.bumps.learnt, learner.bumps.chosen
-    side = np.zeros((learnt.centres.shape[1], learner.bumps.features))
-    side[:, chosen] = learnt.centres.T * learnt.lengths
+    side = learner.bumps.centre_rows()
     shift, scale = learner.inputs.shift_and_scale()
     order = np.argsort(learner.bumps.predict(side)[:, 0], kind="stable")
     rows: FloatArray = shift + scale * side[order]
@@ -73,12 +71,11 @@ def kept_rows(learner: ExactLearner) -> FloatArray | None:
 
 def sides(network: Network, side: FloatArray) -> NDArray[np.bool_]:
     """Return for rows [n, d] whether they are inside each gate of each neuron, [n, N, S]."""
-    features, weights, offsets = network.gates
-    known = np.nan_to_num(side)
+    features, weights, offsets, lacking = network.gates
     total = np.zeros((len(side), *offsets.shape))
     for g in range(features.shape[2]):  # in this order, for the sake of the last bit
-        total += weights[..., g] * known[:, features[..., g]]
-    inside: NDArray[np.bool_] = total >= offsets
+        total += weights[..., g] * side[:, features[..., g]]
+    inside: NDArray[np.bool_] = np.where(np.isnan(total), lacking == 1, total >= offsets)
     return inside
 
 
@@ -279,11 +276,11 @@ def slopes(learner: ExactLearner, rows: FloatArray) -> FloatArray:
     if learner.advise is not None:
         raise ValueError("base_model holds regressors whose derivatives are not known: use effects")
     view, scale = look(learner, rows), learner.targets.shift_and_scale()[1]
-    free = np.abs(view.side) < learner.inputs.limit
+    free = (np.abs(view.side) < learner.inputs.limit) & ~learner.inputs.constant()
     paces = TINY * free / learner.inputs.shift_and_scale()[1]  # [n, d]
     means = learner._regress(rows, view.side, None)[:, :, None].astype(np.complex128)
     if learner.bumps is not None:
-        steps = np.swapaxes(learner.bumps.slopes(np.nan_to_num(view.side)), 1, 2) * paces[..., None]
+        steps = np.swapaxes(learner.bumps.slopes(view.side), 1, 2) * paces[..., None]
         means = means + 1j * steps[:, None]
     else:
         means = np.repeat(means, rows.shape[1], axis=2)

@@ -31,7 +31,6 @@ from ggln.core.newton.gates import (
     draw_candidates,
     empty_gates,
     feature_odds,
-    fill_missing,
 )
 from ggln.core.newton.lanes import LANES, load, multiply_add, padded, spread, store, times, total
 from ggln.core.newton.neurons.protocol import bound, damp, derive, expand, loss, mean_of, put, stride
@@ -350,7 +349,7 @@ def fit_network(
     rows, planes, outputs = X.shape[0], kind.planes, Y.shape[1]
     step = max(1, rows // constants.GATE_ROWS)
     judges = np.flatnonzero(weights > 0)[::step]
-    looked_at = np.nan_to_num(X[judges])
+    looked_at = X[judges]
     width = Y.max(axis=0) - Y.min(axis=0)
     span = np.stack([Y.min(axis=0) - constants.SPAN * width, Y.max(axis=0) + constants.SPAN * width])
     if planes == 1:
@@ -542,6 +541,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     precisions, bias_range, regressions = network.precisions, network.bias_range, network.regressions
     span, limits, reach = network.span, network.limits, network.reach
     features, slopes, offsets = network.gates.features, network.gates.weights, network.gates.offsets
+    lacking = network.gates.lacking
     tables, gradients, curvatures = network.tables, network.gradients, network.curvatures
     counts, fresh, spreads = network.counts, network.fresh, network.spread
     told_of, pulls = network.told, network.pulls
@@ -560,9 +560,8 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
         scratch.factors,
     )
     matrix, factor, shares, unit = scratch.matrix, scratch.factor, scratch.shares, scratch.unit
-    gradient, step, x = scratch.gradient, scratch.step, np.empty(X.shape[1])
+    gradient, step = scratch.gradient, scratch.step
     for t in range(X.shape[0]):
-        fill_missing(X, t, x)
         for layer in range(layers):
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
             write_inputs(
@@ -573,7 +572,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             furthest = reach[layer] + find_centre(kind, inputs, 0, trusted, span, centre, own)
             for k in range(sizes[layer]):
                 neuron = first_of[layer] + k
-                context = context_of(features, slopes, offsets, neuron, x)
+                context = context_of(features, slopes, offsets, lacking, neuron, X, t)
                 place = (neuron * tables.shape[1] + context) * width
                 for q in range(planes):
                     own[q] = dot(inputs, q * width, tables, place, size)
