@@ -302,7 +302,8 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             model.learner_ = ClassLearner.from_state(header["learner"], arrays)
         else:
             model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
-        model.n_features_in_, model._coming = model.learner_.features, header["coming"]
+        model.n_features_in_ = model.learner_.features
+        model._coming, model._ignored = header["coming"], []
         model.classes_ = np.array(header["classes"], dtype=header["classes_type"])
         if header["feature_names"] is not None:
             model.feature_names_in_ = np.array(header["feature_names"], dtype=object)

@@ -343,7 +343,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             model.learner_ = restore_learner(header["learner"], arrays)
         else:
             model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
-        model.n_features_in_, model._coming = model.learner_.features, header["coming"]
+        model.n_features_in_ = model.learner_.features
+        model._coming, model._ignored = header["coming"], []
         model.n_outputs_ = model.learner_.settings.outputs
         model._flat_target = header["flat_target"]
         if header["feature_names"] is not None:
