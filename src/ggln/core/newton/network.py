@@ -27,7 +27,9 @@ from ggln.core.newton.contexts import (
 from ggln.core.newton.gates import (
     choose_gates,
     context_of,
+    context_with_gaps,
     contexts_of,
+    copy_row,
     draw_candidates,
     empty_gates,
     feature_odds,
@@ -560,8 +562,9 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
         scratch.factors,
     )
     matrix, factor, shares, unit = scratch.matrix, scratch.factor, scratch.shares, scratch.unit
-    gradient, step = scratch.gradient, scratch.step
+    gradient, step, x = scratch.gradient, scratch.step, np.empty(X.shape[1])
     for t in range(X.shape[0]):
+        gaps = copy_row(X, t, x)
         for layer in range(layers):
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
             write_inputs(
@@ -572,7 +575,10 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             furthest = reach[layer] + find_centre(kind, inputs, 0, trusted, span, centre, own)
             for k in range(sizes[layer]):
                 neuron = first_of[layer] + k
-                context = context_of(features, slopes, offsets, lacking, neuron, X, t)
+                if gaps:
+                    context = context_with_gaps(features, slopes, offsets, lacking, neuron, x)
+                else:
+                    context = context_of(features, slopes, offsets, neuron, x)
                 place = (neuron * tables.shape[1] + context) * width
                 for q in range(planes):
                     own[q] = dot(inputs, q * width, tables, place, size)
