@@ -20,6 +20,7 @@ from ggln.core.newton.learner import (
     BUMPS,
     GATES,
     Arrays,
+    Beginner,
     Progress,
     Settings,
     _flat,
@@ -45,7 +46,7 @@ MOST_LOGIT = 8.0
 """Range of every neuron's logit: odds of 3,000 to 1."""
 
 
-class ClassLearner:
+class ClassLearner(Beginner):
     """Networks that solve their problems, one set for each column of zeros and ones.
 
     settings.outputs: columns, 1 for two classes, else one for each class. Targets [n, columns] are zeros and
@@ -78,16 +79,6 @@ class ClassLearner:
         """Return what a network is made of: a bias is a logit of 1, and there are no variances."""
         own = self.settings.shape(network, rows)
         return own._replace(along_axes=False, bias_range=1.0, most=MOST_LOGIT)
-
-    @property
-    def young(self) -> bool:
-        """Whether this is a stream that is still to be solved afresh, with all features that came."""
-        return self.settings.online and self.rows < constants.WARM_ROWS
-
-    @property
-    def features(self) -> int:
-        """How many features networks know of; further ones of rows wait until a young stream is solved."""
-        return self.settings.features
 
     # Solving -------------------------------------------------------------------------------------------
 

@@ -155,7 +155,24 @@ class Blend(NamedTuple):
     covariances: FloatArray  # [n, k, D] variances, or [n, k, D, D]
 
 
-class ExactLearner:
+class Beginner:
+    """A learner that may begin as a stream."""
+
+    settings: Settings
+    rows: int
+
+    @property
+    def young(self) -> bool:
+        """Whether this is a stream that is still to be solved afresh, with all features that came."""
+        return self.settings.online and self.rows < constants.WARM_ROWS
+
+    @property
+    def features(self) -> int:
+        """How many features networks know of; further ones of rows wait until a young stream is solved."""
+        return self.settings.features
+
+
+class ExactLearner(Beginner):
     """Networks that solve their problems, with all that they need between the user's units and theirs."""
 
     def __init__(self, settings: Settings) -> None:
@@ -184,16 +201,6 @@ class ExactLearner:
         self._scratch = [[make_scratch(network, self.kind) for network in group] for group in self._groups]
         self._kernels = [Specialized() for _ in self._groups]
         self._buffers: dict[Any, Scratch] = {}
-
-    @property
-    def young(self) -> bool:
-        """Whether this is a stream that is still to be solved afresh, with all features that came."""
-        return self.settings.online and self.rows < constants.WARM_ROWS
-
-    @property
-    def features(self) -> int:
-        """How many features networks know of; further ones of rows wait until a young stream is solved."""
-        return self.settings.features
 
     # Solving -------------------------------------------------------------------------------------------
 
