@@ -630,6 +630,56 @@ def test_density_is_the_slope_of_the_cdf(dist: GaussianMixture, y: float) -> Non
     np.testing.assert_allclose(density, slope, rtol=1e-5, atol=10.0 * rounding)
 
 
+@st.composite
+def uneven_mixtures(draw: st.DrawFn) -> GaussianMixture:
+    """Components of widths from 1e-8 to 1e8, near to each other or far apart."""
+    count = draw(st.integers(1, 5))
+    exponents = draw(st.lists(st.floats(-8.0, 8.0), min_size=count, max_size=count))
+    places = draw(st.lists(st.floats(-8.0, 8.0), min_size=count, max_size=count))
+    signs = draw(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=count, max_size=count))
+    shares = np.array(draw(st.lists(st.floats(1e-6, 1.0), min_size=count, max_size=count)))
+    means = [[sign * 10.0**place for sign, place in zip(signs, places, strict=True)]]
+    return GaussianMixture(shares / shares.sum(), means, [[10.0**exponent for exponent in exponents]])
+
+
+@given(uneven_mixtures(), st.one_of(st.floats(1e-12, 0.5), st.floats(0.5, 1.0 - 1e-12)))
+def test_quantiles_are_right_in_probability_for_any_widths(dist: GaussianMixture, q: float) -> None:
+    x = dist.quantile(q)
+    if abs(dist.cdf(x)[0] - q) > 1e-9:  # then no number is better: the widths are below their distances
+        assert dist.cdf(np.nextafter(x, -np.inf))[0] <= q <= dist.cdf(np.nextafter(x, np.inf))[0]
+
+
+def test_quantile_of_a_narrow_component_far_from_the_mean() -> None:
+    dist = GaussianMixture([[0.5, 0.5]], [[0.0, 1e6]], [[1e-5, 1.0]])
+    levels = np.array([1e-9, 0.15, 0.3, 0.45, 0.55, 0.7, 0.85, 1.0 - 1e-9])
+    np.testing.assert_allclose([dist.cdf(x)[0] for x in dist.quantile(levels)], levels, atol=1e-9)
+
+
+@given(uneven_mixtures(), st.floats(-1e9, 1e9))
+def test_the_two_sides_and_their_logarithms_agree(dist: GaussianMixture, y: float) -> None:
+    np.testing.assert_allclose(dist.cdf(y) + dist.sf(y), 1.0, atol=1e-14)
+    for log, plain in ((dist.log_cdf(y), dist.cdf(y)), (dist.log_sf(y), dist.sf(y))):
+        assert log[0] <= 0.0
+        # rounding of y - m matters in units of the width, times the slope of the logarithm
+        np.testing.assert_allclose(np.exp(log), plain, rtol=1e-9, atol=1e-300)
+
+
+def test_logarithms_of_infinitely_far_and_of_nan() -> None:
+    dist = mixture(3, 2)
+    y = np.array([-np.inf, np.inf, np.nan])
+    np.testing.assert_array_equal(dist.log_cdf(y), [-np.inf, 0.0, np.nan])
+    np.testing.assert_array_equal(dist.log_sf(y), [0.0, -np.inf, np.nan])
+    np.testing.assert_array_equal(dist.sf(y), [1.0, 0.0, np.nan])
+
+
+@pytest.mark.parametrize("method", ["cdf", "sf", "log_cdf", "log_sf", "crps"])
+def test_several_outputs_have_their_marginals(method: str) -> None:
+    dist, y = joint("full"), np.random.default_rng(0).normal(size=(4, 2))
+    found = getattr(dist, method)(y)
+    for d in range(2):
+        np.testing.assert_array_equal(found[:, d], getattr(dist.marginal(d), method)(y[:, d]))
+
+
 def test_what_is_not_there_is_refused_by_name() -> None:
     joint = MultivariateGaussianMixture([1.0], np.zeros((2, 1, 3)), np.ones((2, 1)))
     with pytest.raises(ValueError, match="d must be below the number of outputs, 3, got 9"):

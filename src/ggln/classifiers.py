@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from ggln import labels, persistence
-from ggln.conversion import naming_text
+from ggln.conversion import dense, naming_text
 from ggln.core import constants
 from ggln.core.build import Settings, bernoulli_settings
 from ggln.core.gating import SAMPLERS
@@ -184,6 +184,17 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.step == "newton"
+        tags.input_tags.sparse = True
+        return tags
+
+    # weights can be routed, though `fit` does not name them: gradient steps refuse them, and scikit-learn's
+    # ensembles give them to whatever names them
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
+    __metadata_request__partial_fit = {"sample_weight": None}  # noqa: RUF012
+
     # Learning ------------------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: ArrayLike, **more: Any) -> Self:
@@ -191,7 +202,8 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, features)
+        X : array-like or sparse matrix of shape (n, features)
+            NaN is a missing value, where step="newton".
         y : array-like of shape (n,)
             Labels: numbers, strings or booleans.
         **more
@@ -206,7 +218,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             classes = labels.check(np.unique(names), "y")
             learner = self._new_learner(rows.shape, classes)
             self._learn_table(learner, rows, labels.targets(names, classes), weights)
-        self.learner_, self.classes_ = learner, classes
+        self.learner_, self.classes_, self._coming, self._ignored = learner, classes, [], []
         return self
 
     def _learn_table(
@@ -231,21 +243,30 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         It makes no difference how rows are cut into calls. The first call, where there was no `fit`, has to
         name all `classes`: a stream's first rows may lack some. `more` is as in `fit`.
         """
-        begun = getattr(self, "learner_", None)
-        exact = self.step == "newton" if begun is None else isinstance(begun, ClassLearner)
-        self._stream(X, y, classes, record=False, sample_weight=_weight_among("partial_fit", more, exact))
+        self._stream(X, y, classes, False, self._weight_of_rows("partial_fit", more))
         return self
 
-    def prequential(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> FloatArray:
+    def prequential(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **more: Any
+    ) -> FloatArray:
         """Learn rows as `partial_fit` does; return the probabilities each had before it was learnt."""
-        return self._stream(X, y, classes, record=True)
+        return self._stream(X, y, classes, True, self._weight_of_rows("prequential", more))
+
+    def _weight_of_rows(self, method: str, more: dict[str, Any]) -> ArrayLike | None:
+        """Return the weights among further arguments of a method that goes on or begins."""
+        begun = getattr(self, "learner_", None)
+        return _weight_among(
+            method, more, self.step == "newton" if begun is None else isinstance(begun, ClassLearner)
+        )
 
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: Any) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         self._require_fitted("learn_one")
         label = np.asarray([y])
         labels.refuse_unknown(label, self.classes_)
-        self.learner_.learn_one(self._one(x), labels.targets(label, self.classes_), ONE)
+        row, coming = self._one_to_learn(x)
+        self.learner_.learn_one(row, labels.targets(label, self.classes_), ONE)
+        self._join(coming)
         return self
 
     # Saving --------------------------------------------------------------------------------------------
@@ -261,6 +282,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             "estimator": type(self).__name__,
             "parameters": parameters,
             "feature_names": None if names is None else list(names),
+            "coming": self._coming,
             "classes": self.classes_.tolist(),
             "classes_type": self.classes_.dtype.str,
             "learner": settings,
@@ -280,7 +302,8 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
             model.learner_ = ClassLearner.from_state(header["learner"], arrays)
         else:
             model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
-        model.n_features_in_ = model.learner_.settings.features
+        model.n_features_in_ = model.learner_.features
+        model._coming, model._ignored = header["coming"], []
         model.classes_ = np.array(header["classes"], dtype=header["classes_type"])
         if header["feature_names"] is not None:
             model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
@@ -309,6 +332,7 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, Labels]:
         """Return checked rows and labels to learn."""
+        X = dense(X)
         with naming_text(X=X):
             rows = validate_data(self, X, reset=reset, **ROWS)
         if y is None:
@@ -318,7 +342,8 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         if names.dtype.kind == "f":
             refuse_bad("y", names, None)
         check_classification_targets(names)
-        refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        gaps = self.step == "newton" if reset else self._takes_gaps()
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None), gaps)
         return rows, names
 
     def _stream(
@@ -347,10 +372,11 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
                 # in parts, so that what was recorded of all neurons need not be kept
                 for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
                     part = slice(start, start + constants.BLOCK_ROWS)
-                    table = rows[part], targets[part], weights[part]
+                    table = self._widened(rows[part]), targets[part], weights[part]
                     found = learner.partial_fit(*table, threads, record, progress)
                     chances += [mix(predictions) for predictions in found]
         self.learner_, self.classes_ = learner, known
+        self._join(self._coming)
         return labels.normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
 
     # Small parts ---------------------------------------------------------------------------------------

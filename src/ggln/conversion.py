@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from ggln.core import memory
 
 FloatArray = NDArray[np.float64]
 KINDS: dict[str, tuple[type, ...]] = {
@@ -22,6 +25,34 @@ REMEDIES = {
     "dates": ("days since a date", "makes features of dates"),
 }
 """What to turn them into, and what `TableRegressor` does with them."""
+
+
+DENSE_BYTES = 2**26
+"""Of the part of a sparse table that is made dense at once to be predicted."""
+
+
+def dense(X: Any) -> Any:
+    """Return a sparse table as an array, if there is memory for it; whatever else as it is."""
+    if not issparse(X):
+        return X
+    needed, there = 8 * int(np.prod(X.shape, dtype=object)), memory.available()
+    if there is not None and needed > there:
+        rows, columns = X.shape
+        raise MemoryError(
+            f"X is sparse, {rows} rows of {columns} features, and learnt as a dense array, which needs "
+            f"{memory.readable(needed)} of memory, but {memory.readable(there)} are available: give fewer "
+            "rows at a time to partial_fit, or reduce the features, for example with TruncatedSVD"
+        )
+    return X.toarray()
+
+
+def in_parts(X: Any) -> list[Any]:
+    """Return a sparse table in parts that are small as dense arrays; whatever else as a single part."""
+    if not issparse(X) or X.ndim != 2:
+        return [X]
+    step = max(1, DENSE_BYTES // (8 * max(X.shape[1], 1)))
+    rows = X.tocsr()
+    return [rows[start : start + step] for start in range(0, max(rows.shape[0], 1), step)]
 
 
 @contextmanager

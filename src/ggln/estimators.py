@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 
 from ggln import persistence
 from ggln.components import Distribution, mixture
-from ggln.conversion import as_numbers, naming_text
+from ggln.conversion import as_numbers, dense, naming_text
 from ggln.core import constants
 from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
@@ -31,8 +31,9 @@ from ggln.core.newton.learner import make_learner, restore_learner
 from ggln.core.scaling import within
 from ggln.explain import ExplainMixin
 from ggln.forecasts import Forecasts
-from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_bad, with_names
+from ggln.manners import COUNTS, JOBS, RATE, ROWS, refuse_bad
 from ggln.regressors import cross_fit, find_splits
+from ggln.single_rows import with_names
 
 FloatArray = NDArray[np.float64]
 SCALE = Interval(Real, 1e-9, 1e9, closed="both")
@@ -213,6 +214,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = self.step == "newton"
+        tags.input_tags.sparse = True
         return tags
 
     # Learning ------------------------------------------------------------------------------------------
@@ -222,10 +225,13 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, features)
+        X : array-like or sparse matrix of shape (n, features)
+            NaN is a missing value; gradient steps take none.
         y : array-like of shape (n,) or (n, outputs)
         sample_weight : array-like of shape (n,), optional
-            How much each row counts: one of weight 2 is the row twice. Gradient steps take none.
+            How much each row counts: one of weight 2 adds to every sum what the row twice would. Folds,
+            gates and bumps are drawn from rows, however much each counts; a row of weight 0 is not there at
+            all. Gradient steps take none.
         """
         self._check_parameters()
         with self._unchanged_on_error():
@@ -267,20 +273,21 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         self._stream(X, y, record=False, sample_weight=sample_weight)
         return self
 
-    def prequential(self, X: ArrayLike, y: ArrayLike) -> Distribution:
+    def prequential(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Distribution:
         """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
-        return mixture(self._stream(X, y, record=True), self.n_outputs_)
+        return mixture(self._stream(X, y, record=True, sample_weight=sample_weight), self.n_outputs_)
 
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         if not hasattr(self, "learner_"):
             return self._begin_with(x, y)
-        row, target = self._one(x), as_numbers("y", y)
+        (row, coming), target = self._one_to_learn(x), as_numbers("y", y)
         if target.shape != (1, self.n_outputs_):
             raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
         if not within(target, constants.MAX_MAGNITUDE):
             refuse_bad("y", target, None)
         self.learner_.learn_one(row, target, ONE)
+        self._join(coming)
         return self
 
     def _begin_with(self, x: Any, y: ArrayLike) -> Self:
@@ -289,7 +296,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         if np.ndim(values) != 1:
             raise ValueError(f"x must be a 1-D array of features, or a dict, got shape {np.shape(x)}")
         row, target = as_numbers("x", values, names), as_numbers("y", y)
-        refuse_bad("x", row, names)
+        refuse_bad("x", row, names, self._takes_gaps())
         refuse_bad("y", target, None)
         self.partial_fit(row, target[0] if np.ndim(y) == 0 else target)
         if names is not None:
@@ -313,6 +320,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             "estimator": type(self).__name__,
             "parameters": parameters,
             "feature_names": None if names is None else list(names),
+            "coming": self._coming,
             "flat_target": self._flat_target,
             "learner": settings,
         }
@@ -335,7 +343,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             model.learner_ = restore_learner(header["learner"], arrays)
         else:
             model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
-        model.n_features_in_ = model.learner_.settings.features
+        model.n_features_in_ = model.learner_.features
+        model._coming, model._ignored = header["coming"], []
         model.n_outputs_ = model.learner_.settings.outputs
         model._flat_target = header["flat_target"]
         if header["feature_names"] is not None:
@@ -396,11 +405,12 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and targets to learn."""
-        separately = ROWS, {**ROWS, "ensure_2d": False}
+        X, separately = dense(X), (ROWS, {**ROWS, "ensure_2d": False})
         with naming_text(X=X, y=y):
             rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
         check_consistent_length(rows, targets)
-        refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        gaps = self.step == "newton" if reset else self._takes_gaps()
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None), gaps)
         refuse_bad("y", targets, None)
         if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
             raise ValueError(
@@ -430,10 +440,11 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
                     raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 recorded: list[Any] = learner.partial_fit(
-                    rows, _columns(targets), weights, threads, record, progress
+                    self._widened(rows), _columns(targets), weights, threads, record, progress
                 )
         if begin:
             self._keep(learner, targets)
+        self._join(self._coming)
         return recorded
 
     # Small parts ---------------------------------------------------------------------------------------
@@ -483,7 +494,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         return Settings(**values, features=shape[1], outputs=outputs, seed=self._seed())
 
     def _keep(self, learner: Any, targets: FloatArray) -> None:
-        self.learner_ = learner
+        self.learner_, self._coming, self._ignored = learner, [], []
         self.n_outputs_ = learner.settings.outputs
         self._flat_target = targets.ndim == 1
 

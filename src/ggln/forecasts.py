@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ggln.components import Distribution, mixture
+from ggln.conversion import in_parts
 from ggln.core.learner import Learner
 from ggln.explain.methods import inspector
 from ggln.manners import Manners
@@ -47,6 +48,11 @@ class Forecasts(Manners):
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov cannot both be asked for")
+        parts = in_parts(X)
+        if len(parts) > 1:
+            found = [self.predict(part, return_std, return_cov) for part in parts]
+            several = return_std or return_cov
+            return tuple(map(np.concatenate, zip(*found, strict=True))) if several else np.concatenate(found)
         rows = self._check_rows(X)
         with self._threads() as threads:
             mean, std = self.learner_.moments(rows, threads)
@@ -59,9 +65,9 @@ class Forecasts(Manners):
 
     def predict_dist(self, X: ArrayLike) -> Distribution:
         """Return the predictive distribution of each row, a mixture over neurons and networks."""
-        rows = self._check_rows(X)
+        tables = map(self._check_rows, in_parts(X))
         with self._threads() as threads:
-            return mixture([self.learner_.predictions(rows, threads)], self.n_outputs_)
+            return mixture([self.learner_.predictions(rows, threads) for rows in tables], self.n_outputs_)
 
     def predict_one(self, x: ArrayLike | Mapping[str, float], return_std: bool = False) -> Any:
         """Return the mean for a single row, with the least overhead: a float, or an array of outputs.

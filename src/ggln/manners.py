@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from numbers import Integral, Real
@@ -14,11 +15,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ggln.conversion import as_numbers, naming_text, place_of
+from ggln.conversion import as_numbers, dense, naming_text, place_of
 from ggln.core import constants
 from ggln.core.learner import Learner
 from ggln.core.scaling import within
 from ggln.core.threads import Threads
+from ggln.single_rows import by_name, complete, in_order
 
 FloatArray = NDArray[np.float64]
 RATE = Interval(Real, 0, 1e9, closed="right")
@@ -28,8 +30,8 @@ ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": 
 frame would give other last bits than an array. What is not finite is looked for here, to say where."""
 
 GAPS = (
-    "Fill gaps, for example with scikit-learn's SimpleImputer, or leave out such rows; for regression, "
-    "ggln.TableRegressor takes gaps as they are"
+    'Networks that learn by gradient steps need every feature: use step="newton", which takes missing values '
+    "as they are, fill gaps, for example with scikit-learn's SimpleImputer, or leave out such rows"
 )
 """What to do about a missing feature."""
 
@@ -45,13 +47,19 @@ class Manners:
     layer_sizes: Sequence[int]
     context_dim: int | Sequence[int] | None
     weight_range: tuple[float, float]
+    step: str
     min_variance: float
     max_variance: float
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
     verbose: int
     n_features_in_: int
+    learner_: Any
 
+    _coming: list[Any] = []  # noqa: RUF012
+    """Features that rows had, and that join when the networks are laid out next."""
+    _ignored: list[Any] = []  # noqa: RUF012
+    """Features that came too late, and have been warned of."""
     _observer: Observer | None = None
     """Told of every stage of learning, its steps and the learner at work: the bar of the command line."""
 
@@ -96,10 +104,16 @@ class Manners:
     def _check_rows(self, X: ArrayLike) -> FloatArray:
         """Return checked rows to predict."""
         check_is_fitted(self)
+        X = dense(X)
         with naming_text(X=X):
             rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
-        refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None), self._takes_gaps())
         return rows
+
+    def _takes_gaps(self) -> bool:
+        """Return whether features may be missing: for networks that are solved, begun or to be begun."""
+        begun = getattr(self, "learner_", None)
+        return self.step == "newton" if begun is None else not isinstance(begun, Learner)
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
@@ -115,16 +129,78 @@ class Manners:
             raise
 
     def _one(self, x: Any) -> FloatArray:
-        """Return a single row, checked, as an array of shape (1, features)."""
-        names = getattr(self, "feature_names_in_", None)
-        row = as_numbers("x", x if isinstance(x, np.ndarray) else in_order(x, names), names)
-        if row.shape != (1, self.n_features_in_):
+        """Return a single row to predict, checked, as an array of shape (1, features)."""
+        names: Any = getattr(self, "feature_names_in_", None)
+        if not isinstance(x, np.ndarray):
+            x = by_name(x, names)
+            if isinstance(x, Mapping):
+                if not getattr(self.learner_, "young", False):
+                    self._ignore(x, names)
+                x = self._values(x, names)
+        return self._checked(x, names, self.n_features_in_)
+
+    def _one_to_learn(self, x: Any) -> tuple[FloatArray, list[Any]]:
+        """Return a single row to learn, checked, and the names of features that wait to join.
+
+        While a stream is young, a feature that was never there before joins when the networks are laid out
+        next. Later it is ignored.
+        """
+        names: Any = getattr(self, "feature_names_in_", None)
+        x = x if isinstance(x, np.ndarray) else by_name(x, names)
+        if not isinstance(x, Mapping):
+            return self._widened(self._checked(x, names, self.n_features_in_)), self._coming
+        coming = self._coming
+        if not complete(x, names):
+            if getattr(self.learner_, "young", False):
+                known = {*names, *coming}
+                coming = [*coming, *(name for name in x if name not in known)]
+            else:
+                self._ignore(x, names)
+        everyone = [*names, *coming]
+        return self._checked(self._values(x, everyone), everyone, len(everyone)), coming
+
+    def _values(self, x: Mapping[Any, Any], names: Sequence[Any]) -> list[Any]:
+        """Return the values of a row in the order of the features; what it lacks is missing."""
+        if not self._takes_gaps():
+            x = {name: value for name, value in x.items() if name in set(names)}
+            return list(in_order(x, names))
+        return [x.get(name, np.nan) for name in names]
+
+    def _ignore(self, x: Mapping[Any, Any], names: Sequence[Any]) -> None:
+        """Say once of each feature that networks know nothing of it."""
+        if complete(x, names):
+            return
+        unknown = [name for name in x if name not in {*names, *self._ignored}]
+        if unknown:
+            self._ignored = [*self._ignored, *unknown]
+            warnings.warn(
+                f"features {unknown} appear after the networks were laid out without them: they are ignored",
+                stacklevel=4,
+            )
+
+    def _widened(self, rows: FloatArray) -> FloatArray:
+        """Return rows with missing values for the features that wait to join."""
+        if not self._coming:
+            return rows
+        return np.pad(rows, ((0, 0), (0, len(self._coming))), constant_values=np.nan)
+
+    def _join(self, coming: list[Any]) -> None:
+        """Let features join that the networks have been laid out with by now."""
+        self._coming = coming
+        if coming and self.learner_.features > self.n_features_in_:
+            names = [*getattr(self, "feature_names_in_", ()), *coming]
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_, self._coming = len(names), []
+
+    def _checked(self, x: Any, names: Any, features: int) -> FloatArray:
+        """Return the values of a single row as an array (1, features)."""
+        row = as_numbers("x", x, names)
+        if row.shape != (1, features):
             raise ValueError(
-                f"x has shape {np.shape(x)}, but this model expects a 1-D array of "
-                f"{self.n_features_in_} features"
+                f"x has shape {np.shape(x)}, but this model expects a 1-D array of {features} features"
             )
         if not within(row, constants.MAX_MAGNITUDE):
-            refuse_bad("x", row, names)
+            refuse_bad("x", row, names, self._takes_gaps())
         return row
 
     # Small parts ---------------------------------------------------------------------------------------
@@ -179,45 +255,14 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _of_frame(x: Any) -> bool:
-    """Return whether this is a row of a data frame."""
-    return hasattr(x, "to_dict") and getattr(x, "ndim", 0) == 1
-
-
-def with_names(x: Any) -> tuple[list[Any] | None, Any]:
-    """Return the names and the values of a row that nothing was learnt before: a dict's, or a named row's."""
-    if _of_frame(x) and all(isinstance(name, str) for name in x.index):
-        x = x.to_dict()
-    return (list(x), list(x.values())) if isinstance(x, Mapping) else (None, x)
-
-
-def in_order(x: Any, names: Any, what: str = "x") -> Any:
-    """Return the values of a single row in the order of the features; a dict or a named row is read by name.
-
-    names: of the features, None where there are none; what: the row is called in an error.
-    """
-    if names is not None and _of_frame(x):
-        x = x.to_dict()
-    if not isinstance(x, Mapping):
-        return x
-    if names is None:
-        raise ValueError(
-            f"{what} is a dict, but this model was fitted without feature names: give a 1-D array"
-        )
-    missing, unknown = [n for n in names if n not in x], [n for n in x if n not in set(names)]
-    if missing or unknown:
-        lacks = [f"lacks the features {missing}"] if missing else []
-        has = [f"has the unknown features {unknown}"] if unknown else []
-        raise ValueError(f"{what} " + " and ".join(lacks + has))
-    return [x[name] for name in names]
-
-
-def refuse_bad(name: str, values: FloatArray, feature_names: Any) -> None:
+def refuse_bad(name: str, values: FloatArray, feature_names: Any, gaps: bool = False) -> None:
     """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one.
 
-    name: X and y are of several rows, x of a single one.
+    name: X and y are of several rows, x of a single one; gaps: whether NaN is a missing value, and welcome.
     """
     bad = ~(np.abs(values) <= constants.MAX_MAGNITUDE)
+    if gaps:
+        bad &= ~np.isnan(values)
     if not bad.any():
         return
     place = np.argwhere(bad)[0]

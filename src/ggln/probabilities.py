@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ggln import labels
+from ggln.conversion import in_parts
 from ggln.core.learner import Learner, Predictions
 from ggln.core.newton.classes import ClassLearner
 from ggln.manners import Manners
@@ -62,9 +63,9 @@ class Probabilities(Manners):
 
     def _chances(self, X: ArrayLike) -> FloatArray:
         """Return each class's own probability against all others, [n, outputs]."""
-        rows = self._check_rows(X)
+        tables = map(self._check_rows, in_parts(X))
         with self._threads() as threads:
-            return self.learner_.moments(rows, threads)[0]
+            return np.concatenate([self.learner_.moments(rows, threads)[0] for rows in tables])
 
     def _labels(self, probabilities: FloatArray) -> Labels:
         best: Labels = self.classes_[probabilities.argmax(axis=1)]

@@ -93,3 +93,30 @@ def test_restored_moments_are_in_the_users_units() -> None:
 )
 def test_within(value: float, fine: bool) -> None:
     assert within(np.array([[0.0, value]]), 2.0) == fine
+
+
+def test_missing_values_are_no_part_of_the_units():
+    random = np.random.default_rng(0)
+    X = 5.0 + 3.0 * random.standard_normal((100, 3))
+    X[random.random(X.shape) < 0.3] = np.nan
+    X[:, 2] = np.nan
+    scaler = Scaler(3, 1e6, True, hold=True)
+    scaler.settle(X, np.ones(100))
+    np.testing.assert_allclose(scaler.state[1, :2], np.nanmean(X[:, :2], axis=0))
+    found = scaler.transform(X)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(X))
+    np.testing.assert_allclose(np.nanstd(found[:, :2], axis=0), 1.0)
+    assert np.isnan(scaler.transform(np.ones((2, 3)))[:, 2]).all()
+
+
+def test_columns_that_were_constant_stay_so():
+    X = np.full((20, 3), [0.1, 1e9, 0.0])
+    for active in (True, False):
+        scaler = Scaler(3, 1e12, active, hold=True)
+        scaler.settle(X, np.ones(20))
+        np.testing.assert_array_equal(scaler.state[1], X[0])  # to the last bit
+        assert scaler.constant().all()
+        other = np.array([[7.0, 1e6, np.nan]])
+        np.testing.assert_array_equal(scaler.transform(other)[:, :2], scaler.transform(X[:1])[:, :2])
+        assert np.isnan(scaler.transform(other)[0, 2])
+    assert not Scaler(3, 1e6, True).constant().any()

@@ -110,7 +110,6 @@ def bad_tables(X, y):
             ValueError,
             "'much' in X, row 7, column 1",
         ),
-        "sparse": ((scipy.sparse.csr_matrix(X), y), TypeError, "[Ss]parse data was passed"),
         "complex": ((X + 1j, y), ValueError, "Complex data not supported"),
         "no targets": ((X, None), ValueError, "requires y to be passed"),
         "too few targets": ((X, y[:-1]), ValueError, r"inconsistent numbers of samples: \[60, 59\]"),
@@ -195,7 +194,7 @@ def test_coordinates_need_as_many_outputs_as_features(assert_refused, table):
         ([1.0, 2.0, 3.0, 4.0], 0.0, "expects a 1-D array of 3 features"),
         (1.0, 0.0, "expects a 1-D array of 3 features"),
         ([[1.0], [2.0], [3.0]], 0.0, "expects a 1-D array of 3 features"),
-        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: column 1. Fill gaps"),
+        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: column 1. Networks that learn by gradient steps"),
         ([1.0, np.inf, 3.0], 0.0, "x contains infinity"),
         ([1.0, 2.0, "three"], 0.0, "string to float: 'three' in x, column 2. Encode text"),
         ([1.0, 2.0, dt.date(2024, 1, 1)], 0.0, "x holds dates in column 2, and networks take numbers"),
@@ -214,7 +213,7 @@ def test_bad_single_rows_are_refused(assert_refused, x, y, message):
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: column 1. Fill gaps"),
+        ([1.0, np.nan, 3.0], 0.0, "x contains NaN: column 1. Networks that learn by gradient steps"),
         ({"a": 1.0, "b": np.nan}, 0.0, r"x contains NaN: column 1 \('b'\)"),
         ([1.0], np.inf, "y contains infinity"),
         ([1.0], None, "y contains NaN: it has no number at all"),
@@ -237,7 +236,6 @@ def test_a_bad_first_row_leaves_no_trace(tiny, x, y, message):
     ("row", "message"),
     [
         ({"a": 1.0, "b": 2.0}, r"lacks the features \['c'\]"),
-        ({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, r"unknown features \['d'\]"),
         ({"a": 1.0, "b": 2.0, "c": np.nan}, r"NaN: column 2 \('c'\)"),
     ],
 )
@@ -396,10 +394,10 @@ def test_text_or_nothing_in_targets_is_no_matter_for_a_table():
             model.fit(X, [np.nan] * 3)
 
 
-def test_gaps_are_refused_with_a_remedy():
+def test_gaps_are_refused_with_a_remedy(tiny):
     gaps = np.array([[0.0], [np.nan]])
-    with pytest.raises(ValueError, match=r"row 1, column 0. Fill gaps, .*SimpleImputer.*TableRegressor"):
-        GGLNRegressor().fit(gaps, [0.0, 1.0])
+    with pytest.raises(ValueError, match=r"row 1, column 0. Networks that learn .*newton.*SimpleImputer"):
+        tiny().fit(gaps, [0.0, 1.0])
     with pytest.raises(ValueError, match=r"row 1. Leave out such rows"):
         GGLNRegressor().fit([[0.0], [1.0]], gaps[:, 0])
 

@@ -11,11 +11,12 @@ WEIGHTS = "pandas_series", "not_an_array", "list", "shape", "not_overwritten"
 
 def not_promised(estimator):
     """Return the checks that an estimator cannot pass, and why."""
-    equivalence = "check_sample_weight_equivalence_on_dense_data"
+    equivalence = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
     if estimator.step == "newton":
-        return {equivalence: "a row of weight 2 counts twice, but folds and gates are drawn from other rows"}
+        reason = "a row of weight 2 counts twice, but folds and gates are drawn from other rows"
+        return dict.fromkeys(equivalence, reason)
     refused = "gradient steps count every row once, and refuse weights"
-    refusals = {equivalence: refused, "check_all_zero_sample_weights_error": refused}
+    refusals = dict.fromkeys([*equivalence, "check_all_zero_sample_weights_error"], refused)
     return refusals | {f"check_sample_weights_{name}": refused for name in WEIGHTS}
 
 

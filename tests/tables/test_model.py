@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -5,6 +7,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import ggln
 from ggln import GGLNRegressor, TableRegressor
@@ -61,8 +65,10 @@ def test_frames_that_do_not_fit(model, houses):
         model.predict(frame.rename(columns={"area": "size"}))
     with pytest.raises(ValueError, match="row 1: 'area' is 'big', which is not a number"):
         model.predict(frame.assign(area=["1", "big", "2"]))
-    with pytest.raises(TypeError, match="a data frame or a mapping"):
-        model.predict(np.zeros((3, 5)))
+    with pytest.raises(ValueError, match="X has 4 features, but TableRegressor is expecting 5 features"):
+        model.predict(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="Complex data"):
+        TableRegressor().fit(np.zeros((3, 2)) + 1j, [0.0, 1.0, 2.0])
 
 
 def test_scikit_learns_manners(houses, small):
@@ -76,8 +82,6 @@ def test_scikit_learns_manners(houses, small):
     fitted = model.fit(X, y)
     assert fitted is model
     assert np.array_equal(fitted.predict(X), clone(model).fit(pl.from_pandas(X), y.to_numpy()).predict(X))
-    with pytest.raises(TypeError, match="takes no sample_weight"):
-        model.fit(X, y, sample_weight=y)
     with pytest.raises(ValueError, match="X has the target 'price' among its columns: drop it there"):
         model.fit(frame, y)
     assert model.fit(X, 2 * X["area"]).targets == ["y"]  # whose name is that of the column it was made of
@@ -126,3 +130,57 @@ def test_the_features_of_a_column_move_together(model, houses):
         rows = [model.features(some) for some in (frame.head(3), frame)]
         parts = model.regressor_.explain(*rows, groups=model._groups())
     np.testing.assert_array_equal(explanation.mean, parts.mean)
+
+
+def test_arrays_are_tables_without_names(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X) @ [1.0, 2.0, 3.0]
+    exact = GGLNRegressor(layer_sizes=(4, 4), n_estimators=2, random_state=0)
+    model = TableRegressor(exact).fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 3
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    named = TableRegressor(exact).fit(frame, y)
+    expected = named.predict(frame)
+    assert np.array_equal(model.predict(X), expected)
+    assert np.array_equal(model.predict(X.astype(object)), expected)
+    assert np.array_equal(model.predict(frame.rename(columns={"x1": "other"})), expected)  # by their order
+    assert np.array_equal(named.predict(X), expected)
+    model.save(tmp_path / "model.ggln")
+    assert np.array_equal(ggln.load(tmp_path / "model.ggln").predict(X), expected)
+    stream = TableRegressor(exact).partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    assert np.array_equal(stream.predict(X), TableRegressor(exact).partial_fit(X, y).predict(X))
+    mixed = np.array([["a", 1], ["b", 2], ["a", 3]] * 10, dtype=object)
+    assert TableRegressor(exact).fit(mixed, np.arange(30.0)).schema_.columns[0].kind == "category"
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_a_scaler_may_come_before(output):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    y = X["a"] * X["b"]
+    exact = GGLNRegressor(layer_sizes=(4, 4), n_estimators=2, random_state=0)
+    model = make_pipeline(StandardScaler().set_output(transform=output), TableRegressor(exact))
+    assert np.corrcoef(model.fit(X, y).predict(X), y)[0, 1] > 0.9
+
+
+def test_what_was_never_learnt_is_said_once(houses, small):
+    frame = pd.read_csv(houses(120)).drop(columns="price")
+    y = np.arange(120.0)
+    model = TableRegressor(GGLNRegressor(**small, random_state=0)).fit(frame, y)
+    strange = frame.head(5).assign(city="Atlantis", colour="red")
+    with pytest.warns(UserWarning, match="learnt") as said:
+        model.predict(strange)
+    assert sorted(str(one.message).split(":")[0] for one in said) == [
+        "the column 'city' has values that were never learnt, such as 'Atlantis'",
+        "the column 'colour' is none of those that were learnt",
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(strange.assign(city="Utopia"))
+        model.partial_fit(strange, y[:5])
+        model.predict_one(dict(strange.iloc[0]))
+    with pytest.warns(UserWarning, match="'taste' is none"):
+        model.learn_one({**dict(frame.iloc[0]), "taste": 1}, 1.0)

@@ -13,7 +13,7 @@ from ggln.bandits import logs
 from ggln.bandits.exploration import COUNTS, RULES
 from ggln.bandits.offpolicy import PolicyValues, policy_values
 from ggln.core.arm_learner import ArmLearner
-from ggln.manners import in_order, with_names
+from ggln.single_rows import in_order, with_names
 
 FloatArray = NDArray[np.float64]
 Label = Any

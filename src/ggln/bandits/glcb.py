@@ -22,7 +22,8 @@ from ggln.core import constants
 from ggln.core.arm_learner import ArmLearner, Decisions
 from ggln.core.threads import Threads
 from ggln.estimators import GGLNRegressor
-from ggln.manners import RATE, draw_seed, with_names
+from ggln.manners import RATE, draw_seed
+from ggln.single_rows import with_names
 
 FloatArray = NDArray[np.float64]
 EXPLORING = 3

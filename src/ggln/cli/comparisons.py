@@ -212,3 +212,24 @@ def _write(console: "Console", results: dict[str, Any], output: Path, name: str)
     path = output / f"{name}.json"
     record.write(path, results)
     console.print(f"Results are in {path}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def missing(
+    rows: Annotated[int, typer.Option(min=100, help="Rows to learn.")] = 800,
+    seeds: Annotated[int, typer.Option(min=1, help="Draws of each table and its gaps, averaged.")] = 3,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Tables that lack values: left as they are, or filled, beside gradient boosting that takes gaps, too.
+
+    Example: ggln reproduce missing --seeds 1
+    """
+    from ggln.experiments import missing as experiment
+    from ggln.plots import missing as picture
+
+    results = experiment.run(rows, seeds, store_folder(store, output), n_jobs)
+    console = new_console()
+    print_table(console, "RMSE in deviations of the target", *experiment.table(results), {})
+    keep(console, results, output, "missing", picture.draw)

@@ -59,6 +59,11 @@ class Learner:
         self._prepare(settings, find_splits)
         self.ensemble = self._draw(np.empty((0, settings.columns)), np.empty((0, settings.outputs)), None)
 
+    @property
+    def features(self) -> int:
+        """How many features networks know of."""
+        return self.settings.features
+
     def _prepare(self, settings: Settings, find_splits: FindSplits | None) -> None:
         """Set everything but the networks to its state before any row."""
         self.settings, self.find_splits = settings, find_splits

@@ -53,6 +53,31 @@ def standardize_rows(
 
 
 @exact_kernel
+def is_constant(count: Any, mean: Any, squares: Any) -> Any:
+    """Return whether a column has been the same in all rows; a single row does not tell."""
+    return count > 1.0 and np.sqrt(squares / count) <= CONSTANT_RATIO * abs(mean)
+
+
+@exact_kernel
+def hold_constants(state: Any, rows: Any, held: Any) -> None:
+    """Write rows with the constant itself for all values of columns that are constant # OUT [n, d].
+
+    state: as in `standardize_rows`. A value of a column that no row had is missing. Missing values stay so.
+    """
+    known = state[0].max()
+    for j in range(rows.shape[1]):
+        count, mean = state[0, j], state[1, j]
+        empty, constant = known > 1.0 and count == 0.0, is_constant(count, mean, state[2, j])
+        for t in range(rows.shape[0]):
+            value = rows[t, j]
+            if empty:
+                value = np.nan
+            elif constant and value == value:
+                value = mean
+            held[t, j] = value
+
+
+@exact_kernel
 def within(rows: Any, limit: Any) -> Any:
     """Return whether all numbers are finite and at most `limit` in size."""
     for t in range(rows.shape[0]):
@@ -80,18 +105,38 @@ NOTHING = np.empty((0, 0))
 class Scaler:
     """Running mean and standard deviation of each column.
 
-    With `active` false it passes values through, and only clips them.
+    With `active` false it passes values through, and only clips them. With `hold`, columns that were constant
+    stay so, whatever comes.
     """
 
-    def __init__(self, columns: int, limit: float, active: bool) -> None:
+    def __init__(self, columns: int, limit: float, active: bool, hold: bool = False) -> None:
         self.state = np.zeros((3, columns))
-        self.limit, self.active = limit, active
+        self.limit, self.active, self.hold = limit, active, hold
 
     def fit(self, rows: FloatArray) -> None:
         """Take the statistics of a whole table, in three passes: a sum's rounding grows with its length."""
         mean = rows.mean(axis=0)
         mean += (rows - mean).mean(axis=0)
         self.state[0], self.state[1], self.state[2] = rows.shape[0], mean, ((rows - mean) ** 2).sum(axis=0)
+
+    def settle(self, rows: FloatArray, weights: FloatArray) -> None:
+        """As `fit`, for rows of weights [n] > 0, and without missing values; a constant is its own mean."""
+        missing = np.isnan(rows)
+        if missing.any() or (weights != 1.0).any():
+            values, counted = np.where(missing, 0.0, rows), np.where(missing, 0.0, weights[:, None])
+            count = counted.sum(axis=0)
+            mean = (counted * values).sum(axis=0) / np.where(count > 0.0, count, 1.0)
+            mean += (counted * (values - mean)).sum(axis=0) / np.where(count > 0.0, count, 1.0)
+            self.state[:] = count, mean, (counted * (values - mean) ** 2).sum(axis=0)
+        else:
+            self.fit(rows)
+        low = np.min(rows, axis=0, where=~missing, initial=np.inf)
+        constant = low == np.max(rows, axis=0, where=~missing, initial=-np.inf)
+        self.state[1:, constant] = low[constant], np.zeros(np.count_nonzero(constant))
+
+    def widened(self, columns: int) -> "Scaler":
+        """Return a scaler of the same kind for so many columns, which knows nothing yet."""
+        return Scaler(columns, self.limit, self.active, self.hold)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle, also from memory that cannot be written to."""
@@ -105,10 +150,20 @@ class Scaler:
         scale = np.array([scale_of(*self.state[:, j]) for j in range(columns)])
         return self.state[1].copy(), scale
 
+    def constant(self) -> NDArray[np.bool_]:
+        """Return which columns hold the same whatever comes."""
+        columns = range(self.state.shape[1])
+        return np.array([self.hold and bool(is_constant(*self.state[:, j])) for j in columns], np.bool_)
+
     def transform(self, rows: FloatArray) -> FloatArray:
-        """Standardise rows with the statistics as they are."""
-        scaled = np.empty(rows.shape)
-        standardize_rows(self.state, rows, self.limit, self.active, False, scaled, NOTHING, NOTHING)
+        """Standardise rows with the statistics as they are; with `hold`, without further columns."""
+        held = rows
+        if self.hold:
+            rows = np.ascontiguousarray(rows[:, : self.state.shape[1]])
+            held = np.empty(rows.shape)
+            hold_constants(self.state, rows, held)
+        scaled = np.empty(held.shape)
+        standardize_rows(self.state, held, self.limit, self.active, False, scaled, NOTHING, NOTHING)
         return scaled
 
     def learn(self, rows: FloatArray) -> FloatArray:

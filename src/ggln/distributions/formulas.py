@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf, ndtr, ndtri
+from scipy.special import erf, log_ndtr, ndtr, ndtri
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -27,6 +27,12 @@ def spanned(w: Float, values: Float) -> Float:
     """Least and greatest of the values_j with w_j > 0, (b, 2)."""
     low = values.min(axis=1, where=w > 0.0, initial=np.inf)
     return np.stack([low, values.max(axis=1, where=w > 0.0, initial=-np.inf)], axis=1)
+
+
+def mean(w: Float, m: Float, s: Float) -> Float:  # noqa: ARG001
+    """sum_j w_j m_j; of equal means, they themselves: weights add up to one only nearly."""
+    low, high = spanned(w, m).T
+    return np.where(low == high, low, dot(w, m))
 
 
 def log_mix(w: Float, logs: Float) -> Float:
@@ -51,6 +57,23 @@ def log_density(w: Float, m: Float, s: Float, y: Float) -> Float:
 def cdf(w: Float, m: Float, s: Float, x: Float) -> Float:
     """F(x) = sum_j w_j Phi((x - m_j) / s_j)."""
     return np.minimum(dot(w, ndtr((x - m) / s)), 1.0)
+
+
+def sf(w: Float, m: Float, s: Float, x: Float) -> Float:
+    """1 - F(x) = sum_j w_j Phi((m_j - x) / s_j)."""
+    return np.minimum(dot(w, ndtr((m - x) / s)), 1.0)
+
+
+def log_cdf(w: Float, m: Float, s: Float, x: Float) -> Float:
+    """Logarithm of F(x) = sum_j w_j Phi((x - m_j) / s_j), which above the median is one less 1 - F(x)."""
+    z = (x - m) / s
+    above = np.minimum(dot(w, ndtr(-z)), 1.0)
+    return np.where(above < 0.5, np.log1p(-above), log_mix(w, log_ndtr(z)))
+
+
+def log_sf(w: Float, m: Float, s: Float, x: Float) -> Float:
+    """Logarithm of 1 - F(x): that of F(-x) for -Y."""
+    return log_cdf(w, -m, s, -x)
 
 
 def mean_abs(mean: Float, std: Float) -> Float:

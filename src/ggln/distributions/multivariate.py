@@ -145,10 +145,26 @@ class MultivariateGaussianMixture(Mixture):
                 result[rows] = formulas.log_mix(self._normalised(rows), density)
         return result
 
+    def _each(self, method: str, y: ArrayLike) -> Float:
+        """Apply a method of the marginals to each column: y (n, D) -> (n, D)."""
+        pairs = zip(self._marginals(), self._y(y).T, strict=True)
+        return np.stack([getattr(marginal, method)(values) for marginal, values in pairs], axis=-1)
+
     def cdf(self, y: ArrayLike) -> Float:
         """F_d(y_d) of the marginals: y (n, D) -> (n, D)."""
-        pairs = zip(self._marginals(), self._y(y).T, strict=True)
-        return np.stack([marginal.cdf(values) for marginal, values in pairs], axis=-1)
+        return self._each("cdf", y)
+
+    def sf(self, y: ArrayLike) -> Float:
+        """1 - F_d(y_d) of the marginals: y (n, D) -> (n, D)."""
+        return self._each("sf", y)
+
+    def log_cdf(self, y: ArrayLike) -> Float:
+        """Logarithm of F_d(y_d) of the marginals, accurate in both tails: y (n, D) -> (n, D)."""
+        return self._each("log_cdf", y)
+
+    def log_sf(self, y: ArrayLike) -> Float:
+        """log(1 - F_d(y_d)) of the marginals, accurate in both tails: y (n, D) -> (n, D)."""
+        return self._each("log_sf", y)
 
     def quantile(self, q: ArrayLike) -> Float:
         """F_d^-1(q) of the marginals, 0 < q < 1: scalar q -> (n, D), q (k,) -> (k, n, D)."""
@@ -156,8 +172,7 @@ class MultivariateGaussianMixture(Mixture):
 
     def crps(self, y: ArrayLike) -> Float:
         """CRPS of the marginals: y (n, D) -> (n, D)."""
-        pairs = zip(self._marginals(), self._y(y).T, strict=True)
-        return np.stack([marginal.crps(values) for marginal, values in pairs], axis=-1)
+        return self._each("crps", y)
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Float:
         """Draws, (n, rows, D)."""

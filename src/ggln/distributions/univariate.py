@@ -27,7 +27,7 @@ from ggln.distributions.mixture import (
 
 Kernel: TypeAlias = Callable[..., Float]
 
-QUANTILE_TOL = 1e-10  # width of the final bracket, in standard deviations of the mixture
+SCORE_TOL = 1e-10  # of Phi^-1(F(x)), before a last step of Newton's method
 
 
 class GaussianMixture(Mixture):
@@ -94,7 +94,7 @@ class GaussianMixture(Mixture):
     @cached_property
     def mean(self) -> Float:
         """sum_j w_j m_j, (n,)."""
-        return self._map(lambda w, m, _: formulas.dot(w, m))
+        return self._map(formulas.mean)
 
     @cached_property
     def var(self) -> Float:
@@ -114,41 +114,54 @@ class GaussianMixture(Mixture):
         """F(y) = sum_j w_j Phi((y - m_j) / s_j): y (n,) or scalar -> (n,)."""
         return self._map(formulas.cdf, self._y(y))
 
+    def sf(self, y: ArrayLike) -> Float:
+        """1 - F(y), accurate where it is next to nothing: y (n,) or scalar -> (n,)."""
+        return self._map(formulas.sf, self._y(y))
+
+    def log_cdf(self, y: ArrayLike) -> Float:
+        """Logarithm of F(y), accurate in both tails: y (n,) or scalar -> (n,)."""
+        return self._map(formulas.log_cdf, self._y(y))
+
+    def log_sf(self, y: ArrayLike) -> Float:
+        """log(1 - F(y)), accurate in both tails: y (n,) or scalar -> (n,)."""
+        return self._map(formulas.log_sf, self._y(y))
+
     def quantile(self, q: ArrayLike) -> Float:
         """F^-1(q), 0 < q < 1: scalar q -> (n,), q (k,) -> (k, n)."""
         levels = np.asarray(q, dtype=np.float64)
         inside = levels.ndim <= 1 and np.all((levels > 0.0) & (levels < 1.0))
         check(inside, f"q must be a scalar or 1-D with values strictly between 0 and 1, got {q!r}")
-        x = [self._standard_quantile(level) for level in levels.flat]
-        return self.mean + self.std * np.reshape(x, (*levels.shape, len(self)))
+        return np.reshape([self._quantile(level) for level in levels.flat], (*levels.shape, len(self)))
 
-    def _standard_quantile(self, q: float) -> Float:
-        """Quantile of (Y - mean) / std, (n,).
+    def _quantile(self, q: float) -> Float:
+        """Quantile at one level, (n,).
 
         Newton's method for Phi^-1(F(x)) = Phi^-1(q), linear in x if the mixture is Gaussian, in a bracket
-        that starts as the range of the components' quantiles. Each step aims a little past the root so that
-        the bracket closes from both sides; where steps do not halve, the bracket is halved.
+        that starts as the range of the components' quantiles. Where steps do not halve, the bracket is
+        halved. All is in the units of Y: counted from the mean, a component that is narrow and far off would
+        lie between two neighbouring numbers. Each step aims a number past the root, so that the bracket
+        closes from both sides where numbers are too coarse for the tolerance.
         """
         sign = 1.0 if q <= 0.5 else -1.0
         goal = sign * float(ndtri(min(q, 1.0 - q)))
-        bracket = self._map_standard(lambda w, m, s: formulas.spanned(w, m + goal * s), np.arange(len(self)))
-        lower, upper = bracket.T
-        x: Float = np.clip(goal, lower, upper)
+        lower, upper = self._map(lambda w, m, s: formulas.spanned(w, m + goal * s)).T
+        x: Float = np.clip(self.mean + goal * self.std, lower, upper)
+        active = np.flatnonzero(lower < upper)
+        lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)  # they are rounded
         last = upper - lower
-        active = np.flatnonzero(last > QUANTILE_TOL)
         while active.size:
             at, lo, hi = x[active], lower[active], upper[active]
-            score, slope = self._map_standard(lambda *block: formulas.score(sign, *block), active, at).T
+            score, slope = self._map(lambda *block: formulas.score(sign, *block), at, index=active).T
             residual = score - goal
             lo, hi = np.where(residual <= 0.0, at, lo), np.where(residual >= 0.0, at, hi)
-            middle = 0.5 * (lo + hi)
+            middle = lo + 0.5 * (hi - lo)
             with np.errstate(all="ignore"):  # F = 0 or 1 to rounding has no slope
                 newton = at - residual / slope
             newton = np.where(np.isfinite(newton), newton, middle)
-            tol = QUANTILE_TOL * (1.0 + np.abs(at))
-            aim = newton - np.copysign(tol / 4.0, residual)
+            aim = newton - np.copysign(np.spacing(np.abs(newton)), residual)
             good = (lo < aim) & (aim < hi) & (np.abs(aim - at) <= 0.5 * last[active])
-            unsolved = hi - lo > tol
+            coarse = hi - lo <= 4.0 * np.spacing(np.maximum(np.abs(lo), np.abs(hi)))
+            unsolved = ~(coarse | (np.abs(residual) <= SCORE_TOL))
             x[active] = np.where(unsolved, np.where(good, aim, middle), np.clip(newton, lo, hi))
             lower[active], upper[active], last[active] = lo, hi, np.abs(x[active] - at)
             active = active[unsolved]

@@ -124,7 +124,7 @@ class HalfSpaces(NamedTuple):
 
 def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> HalfSpaces:
     """Return the gates of a network that a row [1, d] meets, and where it is."""
-    features, weights, offsets = network.gates
+    features, weights, offsets, _ = network.gates
     met, inside = (array[0] for array in inspect.paths(network, learner.inputs.transform(row)))
     every = np.arange(len(met))[:, None]
     neurons, levels = np.nonzero(np.isfinite(offsets[every, met]))  # others no row passes

@@ -8,10 +8,19 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_array
 
-from ggln.tables.cells import NoSingleValueError, text
+from ggln.conversion import dense
+from ggln.tables.cells import NoSingleValueError, is_missing, text
+from ggln.tables.columns import Category
 from ggln.tables.read import Chunk, Row, Table
 from ggln.tables.schema import Encoded, Schema
+
+FloatArray = NDArray[np.float64]
+Remarks = dict[tuple[str, str], str]
+"""By what they are about, a column or its values, and the name of the column."""
 
 
 @contextmanager
@@ -22,13 +31,65 @@ def unnamed_rows() -> Iterator[None]:
         yield
 
 
+def is_named(table: Any) -> bool:
+    """Return whether this is a table whose columns have names, and no array."""
+    # some sparse arrays are mappings, from places to values
+    return hasattr(table, "columns") or (isinstance(table, Mapping) and not issparse(table))
+
+
+def named(array: Any, estimator: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the columns of an array of any kind under their names, x0, x1, ... if there are none."""
+    # numbers stay numbers, and texts texts; a gap is no mistake here
+    checked = check_array(
+        dense(array),
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        estimator=estimator,
+        input_name="X",
+    )
+    if checked.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X holds complex numbers")
+    if names is not None and checked.shape[1] != len(names):
+        raise ValueError(
+            f"X has {checked.shape[1]} features, but {type(estimator).__name__} is expecting {len(names)} "
+            "features as input"
+        )
+    return dict(zip(names or numbered(checked.shape[1]), checked.T, strict=True))
+
+
+def numbered(count: int) -> list[str]:
+    """Return names for the columns of an array."""
+    return [f"x{i}" for i in range(count)]
+
+
+def strangers(schema: Schema, names: Sequence[str], rows: list[Row], X: FloatArray) -> Remarks:
+    """Return what there is to say about what was never learnt: columns, and values of categories.
+
+    X: [n, features], the rows as numbers.
+    """
+    known = {column.name for column in schema.columns} | set(schema.targets)
+    found: Remarks = {
+        ("column", name): f"the column {name!r} is none of those that were learnt: it is ignored"
+        for name in names
+        if name not in known
+    }
+    ends = np.cumsum([len(column.features()) for column in schema.columns])
+    for column, part in zip(schema.columns, np.split(X, ends[:-1], axis=1), strict=True):
+        if isinstance(column, Category):
+            place = names.index(column.name)
+            texts = [rows[i][place] for i in np.flatnonzero(column.beyond(part))]
+            new = next((text for text in texts if not is_missing(text)), None)
+            if new is not None:
+                found["value", column.name] = (
+                    f"the column {column.name!r} has values that were never learnt, such as {new!r}: they "
+                    "count as none of those that were"
+                )
+    return found
+
+
 def columns_of(table: Any) -> tuple[list[str], list[Row]]:
     """Return the names and the rows of a data frame or of a mapping of columns, the cells as text."""
-    if not isinstance(table, Mapping) and not hasattr(table, "columns"):
-        raise TypeError(
-            f"a table is a data frame or a mapping of names to columns, got {type(table).__name__}: give "
-            "arrays to GGLNRegressor instead"
-        )
     names: Sequence[Any] = list(table) if isinstance(table, Mapping) else list(table.columns)
     columns = [_texts(name, table[name]) for name in names]
     lengths = {len(column) for column in columns}
@@ -83,6 +144,7 @@ def target_names(y: Any, X: Any) -> list[str]:
             raise ValueError(f"X has the target {name!r} among its columns: drop it there")
     if named and not taken.keys() & named.keys():
         return list(named)
-    outputs = np.shape(y)[1] if np.ndim(y) == 2 else 1
+    shape = np.asarray(y).shape
+    outputs = shape[1] if len(shape) == 2 else 1
     numbers = [""] if outputs == 1 else [str(i) for i in range(outputs)]
     return [f"{'target' if f'y{number}' in taken else 'y'}{number}" for number in numbers]

@@ -83,5 +83,7 @@ def first_rows(schema: Schema, table: Table, count: int, targets: bool) -> Rows:
     known = np.flatnonzero(~np.isnan(encoded.Y).any(axis=1))
     if not known.size:
         raise ValueError(f"{table.name} has no row with a value of {', '.join(schema.targets)}")
-    frame = {name: [encoded.rows[i][j] for i in known] for j, name in enumerate(table.columns)}
+    wanted = {column.name for column in schema.columns} | set(schema.targets)  # others were left out
+    columns = [(j, name) for j, name in enumerate(table.columns) if name in wanted]
+    frame = {name: [encoded.rows[i][j] for i in known] for j, name in columns}
     return Rows(frame, encoded.Y[known], [encoded.numbers[i] for i in known])

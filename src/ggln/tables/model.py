@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -17,12 +16,21 @@ from sklearn.utils.validation import check_is_fitted
 from ggln import persistence
 from ggln.components import Distribution
 from ggln.estimators import GGLNRegressor
-from ggln.explain import Effects, Explanation, Importance
 from ggln.explain.effects import reference_values
-from ggln.explain.gates import ActiveGates, Neighbours
-from ggln.forecasts import NeuronLayer
-from ggln.manners import refuse_arguments
-from ggln.tables.frames import columns_of, encode, one_row, target_names, unnamed_rows, unread
+from ggln.tables.explained import ExplainedTables
+from ggln.tables.frames import (
+    Remarks,
+    columns_of,
+    encode,
+    is_named,
+    named,
+    numbered,
+    one_row,
+    strangers,
+    target_names,
+    unnamed_rows,
+    unread,
+)
 from ggln.tables.schema import Schema, infer, infer_stream
 
 FloatArray = NDArray[np.float64]
@@ -32,11 +40,13 @@ TYPICAL_VALUES = 20
 """Values of each column that a model keeps, for explanations."""
 
 
-class TableRegressor(RegressorMixin, BaseEstimator):
+class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
     """A `GGLNRegressor` for named columns of any kind: numbers, dates, booleans, categories, with gaps.
 
-    Tables are data frames, or mappings of names to columns. What the columns are is found out by `fit` and
-    remembered; later tables may have them in any order, with others among them. `ggln.load` gives such a
+    Tables are data frames, mappings of names to columns, or arrays, whose columns are called x0, x1, and so
+    on. What the columns are is found out by `fit` and remembered; later tables may have them in any order,
+    with others among them. What was never learnt, a column or a category's value, is warned of once.
+    `ggln.load` gives such a
     model for the files of `ggln fit`, and the shell's commands take the files of `save`.
 
     Parameters
@@ -71,6 +81,8 @@ class TableRegressor(RegressorMixin, BaseEstimator):
     regressor_: GGLNRegressor
     schema_: Schema
     typical_: FloatArray | None
+    _array: int | None = None  # columns, where it was an array that was fitted
+    _said: frozenset[tuple[str, str]] = frozenset()  # what has been warned of
 
     def __init__(self, regressor: GGLNRegressor | None = None, categories: Sequence[str] = ()) -> None:
         self.regressor, self.categories = regressor, categories
@@ -84,9 +96,8 @@ class TableRegressor(RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = tags.target_tags.multi_output = True
         return tags
 
     @property
@@ -96,13 +107,15 @@ class TableRegressor(RegressorMixin, BaseEstimator):
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the columns that are predicted from."""
+        """Names of the columns that are predicted from; those of an array have none."""
+        if self._array is not None:
+            raise AttributeError("the columns of an array have no names")
         return np.array([column.name for column in self.schema_.columns], dtype=object)
 
     @property
     def n_features_in_(self) -> int:
-        """How many columns are predicted from."""
-        return len(self.schema_.columns)
+        """How many columns are predicted from, or an array has."""
+        return len(self.schema_.columns) if self._array is None else self._array
 
     @property
     def n_outputs_(self) -> int:
@@ -111,50 +124,64 @@ class TableRegressor(RegressorMixin, BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike, **refused: Any) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a table from scratch, whatever was learnt before.
 
         Parameters
         ----------
-        X : data frame, or mapping of names to columns
+        X : data frame, mapping of names to columns, or array
         y : array-like of shape (n,) or (n, outputs)
-        **refused
-            Nothing else is taken, as in `GGLNRegressor.fit`.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts, as in `GGLNRegressor.fit`.
         """
-        refuse_arguments("fit", refused)
+        array = None if is_named(X) else named(X, self)
+        X = X if array is None else array
         names, rows = columns_of(X)
+        if not rows:
+            raise ValueError("X has no rows: Found array with 0 sample(s) while a minimum of 1 is required")
         table = unread(names)
         schema, remarks = infer(table, rows, [], (), list(self.categories))
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
         schema.predict_numbers(target_names(y, X))
         features = encode(schema, names, rows, targets=False).X
-        regressor = self.new_networks().fit(features, y)
-        self.regressor_, self.schema_ = regressor, schema
+        regressor = self.new_networks().fit(features, y, sample_weight)
+        self.regressor_, self.schema_, self._said = regressor, schema, frozenset()
+        self._said |= {("column", name) for name in names}  # those left out have been spoken of
+        self._array = None if array is None else len(array)
         self.remember(features)
         return self
 
-    def partial_fit(self, X: Any, y: ArrayLike | None = None, **refused: Any) -> Self:
+    def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
         Without `y`, the targets are columns of the table, and rows that lack them are left out. Where there
         was no `fit`, the first row decides what the columns are, as in `ggln stream`.
         """
-        refuse_arguments("partial_fit", refused)
-        self._stream(X, y, lambda networks, *rows: networks.partial_fit(*rows))
+        self._stream(X, y, sample_weight, lambda networks, *rows: networks.partial_fit(*rows))
         return self
 
-    def prequential(self, X: Any, y: ArrayLike | None = None) -> Distribution:
+    def prequential(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Distribution:
         """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
-        found: Distribution | None = self._stream(X, y, lambda networks, *rows: networks.prequential(*rows))
+        found: Distribution | None = self._stream(
+            X, y, sample_weight, lambda networks, *rows: networks.prequential(*rows)
+        )
         if found is None:
             raise ValueError("X has no rows with a target to learn")
         return found
 
-    def _stream(self, X: Any, y: ArrayLike | None, learn: Callable[..., Any]) -> Any:
+    def _stream(
+        self, X: Any, y: ArrayLike | None, weights: ArrayLike | None, learn: Callable[..., Any]
+    ) -> Any:
         """Learn rows in their order, going on or beginning."""
-        names, rows = columns_of(X)
-        if not hasattr(self, "regressor_"):
+        begin, width = not hasattr(self, "regressor_"), self._array
+        if begin and not is_named(X):
+            X = named(X, self)
+            width = len(X)
+        names, rows = columns_of(X if begin else self._table(X))
+        if begin:
             if y is None:
                 raise NotFittedError("the first rows need y: what the targets are is not known yet")
             if not rows:
@@ -169,9 +196,11 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         if targets is None:
             known = ~np.isnan(encoded.Y).any(axis=1)
             features, targets = features[known], regressor._shaped(encoded.Y[known])
+            weights = None if weights is None else np.asarray(weights)[known]
         with unnamed_rows():
-            found = learn(regressor, features, targets) if len(features) else None
-        self.regressor_, self.schema_ = regressor, schema
+            found = learn(regressor, features, targets, weights) if len(features) else None
+        self.regressor_, self.schema_, self._array = regressor, schema, width
+        self._say(strangers(schema, names, rows, encoded.X))
         self.typical_ = getattr(self, "typical_", None)
         self.name_features()
         return found
@@ -181,9 +210,11 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         if not hasattr(self, "regressor_"):
             return self.partial_fit(one_row(x), np.asarray(y)[None])
         schema = self.schema_.copy()  # which remembers what it saw, but only of rows that are learnt
-        row = encode(schema, *columns_of(one_row(x)), targets=False).X[0]
-        self.regressor_.learn_one(row, y)
+        names, rows = columns_of(one_row(x))
+        features = encode(schema, names, rows, targets=False).X
+        self.regressor_.learn_one(features[0], y)
         self.schema_ = schema
+        self._say(strangers(schema, names, rows, features))
         return self
 
     # Predicting ----------------------------------------------------------------------------------------
@@ -191,7 +222,28 @@ class TableRegressor(RegressorMixin, BaseEstimator):
     def features(self, X: Any) -> FloatArray:
         """Return the rows of a table as the networks see them, (n, features). The model stays as it is."""
         check_is_fitted(self, "regressor_")
-        return encode(self.schema_.copy(), *columns_of(X), targets=False).X
+        names, rows = columns_of(self._table(X))
+        found = encode(self.schema_.copy(), names, rows, targets=False).X
+        self._say(strangers(self.schema_, names, rows, found))
+        return found
+
+    def _table(self, X: Any) -> Any:
+        """Return a table with the names that were learnt: columns of an array are known by their order."""
+        if not is_named(X):
+            known = list(self.feature_names_in_) if self._array is None else numbered(self._array)
+            return named(X, self, known)
+        if self._array is None:
+            return X
+        columns = list(X) if isinstance(X, Mapping) else list(X.columns)
+        values = np.column_stack([np.asarray(X[name], object) for name in columns])
+        return named(values, self, numbered(self._array))
+
+    def _say(self, remarks: Remarks) -> None:
+        """Warn of what was never learnt, once of each column."""
+        new = remarks.keys() - self._said
+        self._said |= new
+        for about in sorted(new):
+            warnings.warn(remarks[about], stacklevel=4)
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return the predictive mean, and its deviation or covariance, as `GGLNRegressor.predict` does."""
@@ -207,53 +259,6 @@ class TableRegressor(RegressorMixin, BaseEstimator):
             return (0.0, 1.0) if return_std else 0.0
         return self.regressor_.predict_one(self.features(one_row(x))[0], return_std)
 
-    # Explaining ----------------------------------------------------------------------------------------
-
-    def explain(self, X: Any, background: Any = None) -> Explanation:
-        """Return how much each column adds to each row's mean, as `GGLNRegressor.explain` does.
-
-        The features of a column, such as the levels of a category, change together.
-        """
-        features = self.features(X)
-        typical = None if background is None else self.features(background)
-        with unnamed_rows():
-            return self.regressor_.explain(features, typical, groups=self._groups())
-
-    def effects(self, X: Any, background: Any = None) -> Effects:
-        """Return how far each column's value moves the mean from where its other values would have it.
-
-        The other values are those of the `background`, a table; if it is not given, those of the rows that
-        were fitted, and for a stream's model those of rows that it keeps, or of X. The features of a column,
-        such as the levels of a category, are moved together.
-        """
-        features, typical = self.features(X), self._background(background)
-        with unnamed_rows():
-            return self.regressor_.effects(features, typical, groups=self._groups())
-
-    def importance(self, X: Any, background: Any = None) -> Importance:
-        """Return what matters over the rows of a table: means of the size of effects and contributions."""
-        features, typical = self.features(X), self._background(background)
-        with unnamed_rows():
-            return self.regressor_.importance(features, typical, groups=self._groups())
-
-    def neurons(self, X: Any) -> list[NeuronLayer]:
-        """Return every neuron's mean and variance, layer by layer, as `GGLNRegressor.neurons` does."""
-        return self.networks.neurons(self.features(X))
-
-    def contexts(self, X: Any) -> NDArray[np.int32]:
-        """Return the context that each row selects in every neuron, as `GGLNRegressor.contexts` does."""
-        return self.networks.contexts(self.features(X))
-
-    def active_gates(self, X: Any) -> ActiveGates:
-        """Return the half-spaces that hold a single row; they are of features, not of columns."""
-        features = self.features(X)
-        with unnamed_rows():
-            return self.regressor_.active_gates(features)
-
-    def neighbours(self, X: Any, training: Any, n_neighbors: int = 5) -> Neighbours:
-        """Return the rows of another table that each row shares the most contexts with."""
-        return self.networks.neighbours(self.features(X), self.features(training), n_neighbors)
-
     # Saving --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -264,8 +269,12 @@ class TableRegressor(RegressorMixin, BaseEstimator):
     def state(self) -> tuple[dict[str, Any], persistence.Arrays]:
         """Return the header and the arrays of the model's file."""
         regressor, arrays = self.regressor_._state()
-        header = {"estimator": type(self).__name__, "regressor": regressor, "table": self.schema_.to_json()}
-        header["categories"] = list(self.categories)
+        header: dict[str, Any] = {
+            "estimator": type(self).__name__,
+            "regressor": regressor,
+            "table": self.schema_.to_json(),
+        }
+        header |= {"categories": list(self.categories), "array": self._array}
         if self.typical_ is not None:
             arrays = {**arrays, TYPICAL: self.typical_}
         return header, arrays
@@ -274,7 +283,7 @@ class TableRegressor(RegressorMixin, BaseEstimator):
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
         regressor = GGLNRegressor._from_state(header["regressor"], arrays)
         model = cls.of(regressor, Schema.from_json(header["table"]), arrays.get(TYPICAL))
-        model.categories = tuple(header["categories"])
+        model.categories, model._array = tuple(header["categories"]), header["array"]
         return model
 
     # Small parts ---------------------------------------------------------------------------------------
@@ -285,26 +294,6 @@ class TableRegressor(RegressorMixin, BaseEstimator):
         names = list(self.regressor_.feature_names_in_)
         places = [[names.index(name) for name in some] for some in self.schema_.groups().values()]
         self.typical_ = reference_values(features, TYPICAL_VALUES, places)
-
-    def name_features(self) -> None:
-        """Tell the networks the names of their features, among them values that categories met since."""
-        self.regressor_.feature_names_in_ = np.array(self.schema_.features(), dtype=object)
-
-    @property
-    def networks(self) -> GGLNRegressor:
-        """The fitted networks, for rows as `features` gives them: arrays without names."""
-        check_is_fitted(self, "regressor_")
-        bare = copy(self.regressor_)
-        if hasattr(bare, "feature_names_in_"):
-            del bare.feature_names_in_
-        return bare
-
-    def _background(self, table: Any) -> FloatArray | None:
-        return self.typical_ if table is None else self.features(table)
-
-    def _groups(self) -> dict[str, list[str]]:
-        self.name_features()
-        return self.schema_.groups()
 
     def new_networks(self) -> GGLNRegressor:
         """Return networks as they are before anything is learnt."""

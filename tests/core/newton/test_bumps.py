@@ -424,3 +424,19 @@ def test_a_state_is_a_copy_with_triangles(table, fit):
     model.learn(X, Y, weights)
     for name, array in before.items():
         np.testing.assert_array_equal(state[name], array)
+
+
+def test_being_missing_is_a_feature_where_it_happens_often():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((120, 3))
+    X[:40, 1], X[:5, 2] = np.nan, np.nan
+    Y = np.where(np.isnan(X[:, 1]), 2.0, -1.0)[:, None] + 0.01 * random.standard_normal((120, 1))
+    bumps, left = fit_bumps(X, Y, np.ones(120), 50, random, Threads(1))
+    np.testing.assert_array_equal(bumps.gaps, [1])
+    assert np.sqrt(np.mean((left - Y) ** 2)) < 0.1
+    again = Bumps.from_state(bumps.state())
+    np.testing.assert_array_equal(again.predict(X), bumps.predict(X))
+    centres = bumps.centre_rows()
+    assert np.isnan(centres[:, 1]).any()
+    np.testing.assert_allclose(bumps.predict(centres)[np.isnan(centres[:, 1])], 2.0, atol=0.1)
+    assert bumps.slopes(X).shape == (120, 1, 3)

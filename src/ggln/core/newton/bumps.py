@@ -6,7 +6,9 @@ The inputs of a row x [d] are M bumps k(x) (`matern`) at rows of the table, a co
 
 with K + 1e-8 I = L L' the bumps' own covariance, so that a normal prior on the weights of L^-1 k is the
 Gaussian process on these bumps. What is learnt are the sums A = sum c phi phi' and t = sum c phi (y - offset)
-over rows of weight c. The weights, and row i's error had it been left out, are
+over rows of weight c. A missing value counts as the feature's mean, 0; a feature that is missing often
+enough has a further one beside it, 1 where it is missing. The weights, and row i's error had it been left
+out, are
 
   beta = (A + lambda I)^-1 t,   (y_i - f_i) / (1 - c_i h_i),   h_i = phi_i' (A + lambda I)^-1 phi_i.
 
@@ -54,6 +56,8 @@ LEAST_VARIANCE = 1e-14
 """Of a target without any noise, in squares of its deviation."""
 MOST_FEATURES, CHOSEN_FEATURES = 100, 50
 """Of more features than these, so many are looked at: in many dimensions all rows are far from each other."""
+GAP_ROWS = 10
+"""Rows that lack a feature, and rows that do not, from which on being missing is a feature of its own."""
 FIT_ROWS = 512
 """Rows of a task."""
 
@@ -64,8 +68,10 @@ class Bumps:
     Rows and targets are standardised, [n, features] and [n, D], in double precision.
     """
 
-    def __init__(self, learnt: Learnt, chosen: NDArray[np.int64], features: int) -> None:
-        self.learnt, self.chosen, self.features = learnt, chosen, features
+    def __init__(
+        self, learnt: Learnt, chosen: NDArray[np.int64], gaps: NDArray[np.int64], features: int
+    ) -> None:
+        self.learnt, self.chosen, self.gaps, self.features = learnt, chosen, gaps, features
         self._kernels = Specialized()
 
     @property
@@ -92,23 +98,33 @@ class Bumps:
 
     def slopes(self, X: FloatArray) -> FloatArray:
         """Return the derivatives [n, D, features] of the means."""
-        slopes = np.empty((X.shape[0], self.learnt.offset.size, self.chosen.size))
+        slopes = np.empty((X.shape[0], self.learnt.offset.size, self.chosen.size + self.gaps.size))
         self._kernels.call(write_slopes, (self.learnt, self._looked_at(X), slopes))
+        slopes = slopes[:, :, : self.chosen.size]
         if self.chosen.size == self.features:
             return slopes
         found = np.zeros((*slopes.shape[:2], self.features))
         found[:, :, self.chosen] = slopes
         return found
 
+    def centre_rows(self) -> FloatArray:
+        """Return the rows [M, features] that bumps stand at; features not looked at are at their means."""
+        centres = self.learnt.centres.T * self.learnt.lengths
+        found = np.zeros((len(centres), self.features))
+        found[:, self.chosen] = centres[:, : self.chosen.size]
+        found[:, self.gaps] = np.where(centres[:, self.chosen.size :] > 0.5, np.nan, found[:, self.gaps])
+        return found
+
     def _looked_at(self, X: FloatArray) -> FloatArray:
-        return np.ascontiguousarray(X if self.chosen.size == self.features else X[:, self.chosen])
+        return look_at(X, self.chosen, self.gaps)
 
     def state(self) -> Arrays:
         """Return copies of all arrays but the bumps' factor, which their centres give again."""
         arrays: Arrays = {name: np.array(array) for name, array in self.learnt._asdict().items()}
         del arrays["factor"]
         arrays["sums"] = arrays["sums"][_below(*arrays["sums"].shape)]
-        return {**arrays, "chosen": self.chosen, "features": np.array([self.features])}
+        whole = np.array([self.features])
+        return {**arrays, "chosen": self.chosen, "gaps": self.gaps, "features": whole}
 
     @classmethod
     def from_state(cls, arrays: Arrays) -> "Bumps":
@@ -118,7 +134,8 @@ class Bumps:
         whole = np.zeros((size + outputs, size))
         whole[_below(*whole.shape)] = own["sums"]
         own["sums"], (own["factor"], _) = whole, factorised(covariance(own["centres"]), JITTER)
-        return cls(Learnt(**own), np.array(arrays["chosen"]), int(arrays["features"][0]))
+        looked_at = np.array(arrays["chosen"]), np.array(arrays["gaps"])
+        return cls(Learnt(**own), *looked_at, int(arrays["features"][0]))
 
     def __getstate__(self) -> Arrays:
         """Pickle arrays only: compiled functions can be made anew."""
@@ -155,8 +172,9 @@ def fit_bumps(
     with threadpool_limits(1):  # the products of a BLAS on several threads are rounded otherwise
         order = random.permutation(np.flatnonzero(weights > 0.0))
         sample, rest = np.sort(order[:RIDGE_ROWS]), np.sort(order[RIDGE_ROWS:])
-        chosen = choose_features(X[sample], Y[sample])
-        table = Table(np.ascontiguousarray(X[:, chosen]), np.ascontiguousarray(Y), weights, threads)
+        chosen = choose_features(filled(X[sample]), Y[sample])
+        gaps = find_gaps(X[order], chosen)
+        table = Table(look_at(X, chosen, gaps), np.ascontiguousarray(Y), weights, threads)
         learnt = _start(table, order, most)
         _gather(table, learnt, sample)
         learnt.ridge[0] = _best_ridge(table, learnt, sample)
@@ -165,7 +183,27 @@ def fit_bumps(
         left_out = _leave_out(table, learnt, factor) if folds is None else _leave_folds(table, learnt, folds)
         learnt.errors[:-1] = weights @ np.where(weights[:, None] > 0.0, Y - left_out, 0.0) ** 2
         learnt.errors[-1] = weights.sum()
-    return Bumps(learnt, chosen, X.shape[1]), left_out
+    return Bumps(learnt, chosen, gaps, X.shape[1]), left_out
+
+
+def filled(X: FloatArray) -> FloatArray:
+    """Return rows with their means, 0, for missing values; the sum tells fast that there are none."""
+    return X if np.isfinite(X.sum()) else np.nan_to_num(X)
+
+
+def look_at(X: FloatArray, chosen: NDArray[np.int64], gaps: NDArray[np.int64]) -> FloatArray:
+    """Return the chosen features of rows, filled, and 1 where those of `gaps` are missing."""
+    found = filled(X if chosen.size == X.shape[1] else X[:, chosen])
+    return np.ascontiguousarray(np.hstack([found, np.isnan(X[:, gaps])]) if gaps.size else found)
+
+
+def find_gaps(X: FloatArray, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which of the chosen features are missing often enough to say so, and not nearly always."""
+    if np.isfinite(X.sum()):
+        return chosen[:0]
+    missing = np.isnan(X[:, chosen]).sum(axis=0)
+    found: NDArray[np.int64] = chosen[(missing >= GAP_ROWS) & (missing <= len(X) - GAP_ROWS)]
+    return found
 
 
 class Table(NamedTuple):

@@ -7,7 +7,7 @@ and are judged by it; a stream is solved afresh as its first rows grow. A kind o
 mixture once for each of `TEMPERATURES`, by which its logits are divided.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,12 @@ from ggln.core.newton.learner import (
     BUMPS,
     GATES,
     Arrays,
+    Beginner,
     Progress,
     Settings,
     _flat,
     _unflat,
+    join_rows,
     next_stop,
     restore_settings,
     schedule,
@@ -44,7 +46,7 @@ MOST_LOGIT = 8.0
 """Range of every neuron's logit: odds of 3,000 to 1."""
 
 
-class ClassLearner:
+class ClassLearner(Beginner):
     """Networks that solve their problems, one set for each column of zeros and ones.
 
     settings.outputs: columns, 1 for two classes, else one for each class. Targets [n, columns] are zeros and
@@ -53,7 +55,7 @@ class ClassLearner:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.inputs = Scaler(settings.features, INPUT_LIMIT, bool(settings.standardize))
+        self.inputs = Scaler(settings.features, INPUT_LIMIT, bool(settings.standardize), hold=True)
         self.bumps: Bumps | None = None
         # mean and deviation of each column, for the regression
         self.units = np.full((2, settings.outputs), 1.0 / max(settings.outputs, 2))
@@ -95,7 +97,7 @@ class ClassLearner:
     def _solve(
         self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
     ) -> None:
-        self.inputs.fit(X[weights > 0])
+        self.inputs.settle(X[weights > 0], weights[weights > 0])
         settings, side, codes = self.settings, self.inputs.transform(X), self._codes(goals)
         advice = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
         self.networks = []
@@ -139,8 +141,8 @@ class ClassLearner:
             return np.broadcast_to(np.log(share / (1.0 - share)), goals.shape).copy()
         most = constants.STREAM_BUMPS if self.settings.online else constants.FIT_BUMPS
         random = self.settings.random(0, BUMPS)
-        rows, targets = np.nan_to_num(side), (goals - self.units[0]) / self.units[1]
-        self.bumps, left = fit_bumps(rows, targets, weights, most, random, threads)
+        targets = (goals - self.units[0]) / self.units[1]
+        self.bumps, left = fit_bumps(side, targets, weights, most, random, threads)
         return self._logits(left)
 
     def _logits(self, means: FloatArray) -> FloatArray:
@@ -238,24 +240,24 @@ class ClassLearner:
         """Return the regression's logits [n, columns]; with targets it learns them afterwards."""
         if self.bumps is None:
             return self._logits(np.zeros((len(side), self.settings.outputs)))
-        rows = np.nan_to_num(side)
         if goals is None:
-            return self._logits(self.bumps.predict(rows))
-        return self._logits(self.bumps.learn(rows, (goals - self.units[0]) / self.units[1], weights))
+            return self._logits(self.bumps.predict(side))
+        return self._logits(self.bumps.learn(side, (goals - self.units[0]) / self.units[1], weights))
 
     def _seen(self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads | None) -> None:
         """Count rows; solve a young stream afresh when it is time."""
-        warming = self.settings.online and self.rows < constants.WARM_ROWS
-        due = schedule(self.rows)
+        warming, due = self.young, schedule(self.rows)
         self.rows += X.shape[0]
         if not warming:
             return
         self.first_rows.append((X.copy(), goals.copy(), weights.copy()))
         if self.rows < due:
             return
-        rows, columns, counts = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
+        rows, columns, counts = join_rows(self.first_rows)
         self.first_rows = [] if self.rows >= constants.WARM_ROWS else [(rows, columns, counts)]
         if counts.any():
+            self.settings = replace(self.settings, features=rows.shape[1])
+            self.inputs = self.inputs.widened(rows.shape[1])
             self._solve(rows, columns, counts, threads or Threads(1), lambda _: None)
 
     # Predicting and state ------------------------------------------------------------------------------
@@ -290,10 +292,8 @@ class ClassLearner:
         for i, network in enumerate(self.networks):
             arrays |= {f"network.{i}.{name}": array for name, array in _flat(network).items()}
         if self.first_rows:
-            for name, parts in zip(
-                ("X", "goals", "weights"), zip(*self.first_rows, strict=True), strict=True
-            ):
-                arrays[f"first.{name}"] = np.concatenate(parts)
+            names = "first.X", "first.goals", "first.weights"
+            arrays |= dict(zip(names, join_rows(self.first_rows), strict=True))
         return values, arrays
 
     @classmethod

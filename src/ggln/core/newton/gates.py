@@ -21,23 +21,37 @@ FloatArray = NDArray[np.float64]
 
 
 class Gates(NamedTuple):
-    """Gates of some neurons, one for each node: the half-space is sum_g weights_g x[features_g] >= offset."""
+    """Gates of some neurons, one for each node: the half-space is sum_g weights_g x[features_g] >= offset.
 
-    features: Any  # [N, nodes, G]
+    A row that lacks a feature of a gate has no sum, and goes to the side that its like went best with.
+    """
+
+    features: Any  # [N, nodes, G]  a place of weight 0 names the first feature again
     weights: Any  # [N, nodes, G]
     offsets: Any  # [N, nodes]
+    lacking: Any  # [N, nodes]  the side of rows that lack a feature, 0 or 1
 
 
 def empty_gates(neurons: int, levels: int) -> Gates:
     """Return gates that no row passes."""
     shape = neurons, (1 << levels) - 1, constants.GATE_FEATURES
     offsets = np.full(shape[:2], np.inf)
-    return Gates(np.zeros(shape, np.int32), np.zeros(shape), offsets)
+    return Gates(np.zeros(shape, np.int32), np.zeros(shape), offsets, np.zeros(shape[:2], np.int8))
+
+
+@inner_exact
+def copy_row(X, t, x):
+    """Write row t of X # OUT [d]; return whether it lacks a value."""
+    some = False
+    for j in range(x.size):
+        x[j] = X[t, j]
+        some = some or x[j] != x[j]
+    return some
 
 
 @inner_exact
 def context_of(features, weights, offsets, neuron, x):
-    """Return the context of row x [d], without missing values: the first gate decides its highest bit.
+    """Return the context of row x [d], which lacks nothing: the first gate decides its highest bit.
 
     All features of a gate are looked at, those of weight 0 too: a branch would take longer.
     """
@@ -51,27 +65,35 @@ def context_of(features, weights, offsets, neuron, x):
 
 
 @inner_exact
-def fill_missing(X, t, x):
-    """Write row t of X with 0, the mean, for missing values # OUT [d]."""
-    for j in range(x.size):
-        x[j] = X[t, j] if X[t, j] == X[t, j] else 0.0
+def context_with_gaps(features, weights, offsets, lacking, neuron, x):
+    """As `context_of`, for a row that may lack values. To ask each time would slow others by a third."""
+    node, nodes = 0, offsets.shape[1]
+    while node < nodes:
+        total = 0.0
+        for g in range(constants.GATE_FEATURES):
+            total += weights[neuron, node, g] * x[features[neuron, node, g]]
+        inside = 1 if total >= offsets[neuron, node] else 0
+        node = 2 * node + 1 + (inside if total == total else lacking[neuron, node])
+    return node - nodes
 
 
 @exact_kernel
 def contexts_of(gates, neuron, X, contexts):
     """Write the context of every row # OUT [n]."""
-    features, weights, offsets = gates.features, gates.weights, gates.offsets
+    features, weights, offsets, lacking = gates.features, gates.weights, gates.offsets, gates.lacking
     x = np.empty(X.shape[1])
     for t in range(X.shape[0]):
-        fill_missing(X, t, x)
-        contexts[t] = context_of(features, weights, offsets, neuron, x)
+        if copy_row(X, t, x):
+            contexts[t] = context_with_gaps(features, weights, offsets, lacking, neuron, x)
+        else:
+            contexts[t] = context_of(features, weights, offsets, neuron, x)
 
 
 @inner_exact
 def project(features, weights, columns, rows, values):
     """Write the sums over the features of one gate, in their order, for some rows # OUT [n].
 
-    features, weights: [G]; columns: [d, all rows], without missing values; rows: [n].
+    columns: [d, all rows]; rows: [n]. A row that lacks one of these features has no sum.
     """
     values[: rows.size] = 0.0
     for g in range(features.size):
@@ -82,12 +104,38 @@ def project(features, weights, columns, rows, values):
 
 
 @inner_exact
-def keep_gate(gates, neuron, node, features, weights, offset):
-    """Write one gate # OUT."""
+def keep_gate(gates, neuron, node, features, weights, offset, side):
+    """Write one gate # OUT; side: where rows go that lack one of its features."""
     for g in range(features.size):
         gates.features[neuron, node, g] = features[g]
         gates.weights[neuron, node, g] = weights[g]
     gates.offsets[neuron, node] = offset
+    gates.lacking[neuron, node] = side
+
+
+@inner_exact
+def end_at(value):
+    """Return the offset of a half-space that ends at a row of this sum, and the mean's side of it.
+
+    One that ends at a row without its features tells such rows from all others.
+    """
+    side = 1 if value <= 0.0 else 0
+    return (value if value == value else -np.inf), side
+
+
+@inner_exact
+def send(values, offset, side, leaves, children):
+    """Write where rows of these sums go within their leaves # OUT [n]; return whether any has no sum.
+
+    side: of rows without a sum, 0 or 1.
+    """
+    some = False
+    for t in range(leaves.size):
+        inside = 1 if values[t] >= offset else 0
+        if values[t] != values[t]:
+            inside, some = side, True
+        children[t] = 2 * leaves[t] + inside
+    return some
 
 
 @inner_exact
@@ -114,6 +162,9 @@ def gain_of(children, rows, counts, told, weights, sums):
 def share_gates(columns, told, counts, candidates, picks, gates, neuron):
     """Choose the gates of one neuron # OUT, level after level: all nodes of a level share the best candidate.
 
+    Rows that lack a feature of a candidate are tried on the mean's side and on the other; where none does,
+    it is the mean's side.
+
     columns: [d, n], the rows that judge; told: [D, n], their residuals times their weights; counts: [n],
     these weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows where half-spaces end,
     as fractions of all.
@@ -125,19 +176,22 @@ def share_gates(columns, told, counts, candidates, picks, gates, neuron):
     values, weights, sums = np.empty(rows), np.empty(2 << levels), np.empty(2 << levels)
     features, slopes = candidates.features, candidates.weights
     for s in range(levels):
-        best, choice, offset = -1.0, 0, np.inf
+        best, choice, offset, gap = -1.0, 0, np.inf, 0
         for c in range(picks.shape[1]):
             project(features[s, c], slopes[s, c], columns, judges, values)
-            edge = values[int(picks[s, c] * rows)]
-            for i in range(rows):
-                children[i] = 2 * leaves[i] + (1 if values[i] >= edge else 0)
-            gain = gain_of(children, judges, counts, told, weights[: 2 << s], sums[: 2 << s])
-            if gain > best:
-                best, choice, offset = gain, c, edge
-                best_children[:] = children
+            edge, side = end_at(values[int(picks[s, c] * rows)])
+            for _ in range(2):
+                some = send(values, edge, side, leaves, children)
+                gain = gain_of(children, judges, counts, told, weights[: 2 << s], sums[: 2 << s])
+                if gain > best:
+                    best, choice, offset, gap = gain, c, edge, side
+                    best_children[:] = children
+                if not some:
+                    break
+                side = 1 - side
         leaves[:] = best_children
         for node in range((1 << s) - 1, (2 << s) - 1):
-            keep_gate(gates, neuron, node, features[s, choice], slopes[s, choice], offset)
+            keep_gate(gates, neuron, node, features[s, choice], slopes[s, choice], offset, gap)
 
 
 @exact_kernel
@@ -150,36 +204,42 @@ def grow_gates(columns, told, counts, candidates, picks, gates, neuron):
     nodes, rows = picks.shape[0], counts.size
     starts, stops = np.zeros(2 * nodes + 1, np.int64), np.zeros(2 * nodes + 1, np.int64)
     order, spare, stops[0] = np.arange(rows), np.empty(rows, np.int64), rows
-    values, children, weights, sums = np.empty(rows), np.empty(rows, np.int64), np.empty(2), np.empty(2)
+    values, weights, sums = np.empty(rows), np.empty(2), np.empty(2)
+    one, children = np.zeros(rows, np.int64), np.empty(rows, np.int64)
     features, slopes = candidates.features, candidates.weights
     for node in range(nodes):
         start, stop = starts[node], stops[node]
         own, split = order[start:stop], stop
         if own.size >= constants.SPLIT_ROWS:
-            judges, best, choice, offset = own[:: max(1, own.size // constants.GATE_ROWS)], -1.0, 0, np.inf
+            judges = own[:: max(1, own.size // constants.GATE_ROWS)]
+            best, choice, offset, gap = -1.0, 0, np.inf, 0
             least = constants.LEAF_ROWS * judges.size / own.size
             for c in range(picks.shape[1]):
                 project(features[node, c], slopes[node, c], columns, judges, values)
-                edge = values[int(picks[node, c] * judges.size)]
-                for i in range(judges.size):
-                    children[i] = 1 if values[i] >= edge else 0
-                gain = gain_of(children, judges, counts, told, weights, sums)
-                if gain > best and min(weights[0], weights[1]) >= least:
-                    best, choice, offset = gain, c, edge
+                edge, side = end_at(values[int(picks[node, c] * judges.size)])
+                for _ in range(2):
+                    some = send(values, edge, side, one[: judges.size], children)
+                    gain = gain_of(children, judges, counts, told, weights, sums)
+                    if gain > best and min(weights[0], weights[1]) >= least:
+                        best, choice, offset, gap = gain, c, edge, side
+                    if not some:
+                        break
+                    side = 1 - side
             if offset < np.inf:
-                keep_gate(gates, neuron, node, features[node, choice], slopes[node, choice], offset)
+                keep_gate(gates, neuron, node, features[node, choice], slopes[node, choice], offset, gap)
                 project(features[node, choice], slopes[node, choice], columns, own, values)
-                split = start + part(own, values, offset, spare)
+                send(values, offset, gap, one[: own.size], children)
+                split = start + part(own, children, spare)
         starts[2 * node + 1], stops[2 * node + 1] = start, split
         starts[2 * node + 2], stops[2 * node + 2] = split, stop
 
 
 @inner_exact
-def part(rows, values, offset, spare):
-    """Bring rows # OUT with values below the offset to the front, all in their order; return their number."""
+def part(rows, inside, spare):
+    """Bring rows # OUT that are not inside to the front, all in their order; return their number."""
     front, kept = 0, 0
     for i in range(rows.size):
-        if values[i] >= offset:
+        if inside[i] == 1:
             spare[kept] = rows[i]
             kept += 1
         else:
@@ -193,20 +253,28 @@ def part(rows, values, offset, spare):
 def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:
     """Return how often candidates look at each feature [d]: half evenly, half by what it tells of residuals.
 
-    X: [n, d], standardised, 0 for missing values; residuals: [n, D]. A feature tells something by its
-    correlation with the residuals, or with their size.
+    X: [n, d], standardised; residuals: [n, D]. A feature tells something by its correlation with the
+    residuals, or with their size; or that of being missing.
     """
-    features = X.shape[1]
+    features, missing = X.shape[1], np.isnan(X)
+    told = _correlations(np.where(missing, 0.0, X), residuals)
+    if missing.any():
+        told = np.maximum(told, _correlations(missing.astype(np.float64), residuals))
+    total = told.sum()
+    even = np.full(features, 1.0 / features)
+    return even if total <= 0.0 else 0.5 * even + 0.5 * told / total
+
+
+def _correlations(X: FloatArray, residuals: FloatArray) -> FloatArray:
+    """Return how well each column [d] goes along with the residuals, and with their size."""
     centred = X - X.mean(axis=0)
     lengths = np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12)
-    told = np.zeros(features)
+    told = np.zeros(X.shape[1])
     for values in (residuals, np.abs(residuals)):
         goals = values - values.mean(axis=0)
         goals /= np.maximum(np.sqrt((goals**2).sum(axis=0)), 1e-12)
         told += ((centred / lengths).T @ goals).__abs__().max(axis=1)
-    total = told.sum()
-    even = np.full(features, 1.0 / features)
-    return even if total <= 0.0 else 0.5 * even + 0.5 * told / total
+    return told
 
 
 def draw_candidates(
@@ -224,4 +292,6 @@ def draw_candidates(
     used[random.random(shape[:2]) < (1.0 if gating == "axis" else constants.AXIS_SHARE)] = 1
     weights[np.arange(constants.GATE_FEATURES) >= used[:, :, None]] = 0.0
     weights[:, :, 0][used == 1] = 1.0
-    return Gates(features, weights, np.zeros(shape[:2])), random.random(shape[:2])
+    features = np.where(weights == 0.0, features[:, :, :1], features)  # others may be missing
+    gates = Gates(features, weights, np.zeros(shape[:2]), np.zeros(shape[:2], np.int8))
+    return gates, random.random(shape[:2])

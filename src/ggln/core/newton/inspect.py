@@ -59,9 +59,7 @@ def kept_rows(learner: ExactLearner) -> FloatArray | None:
     """
     if learner.bumps is None:
         return None
-    learnt, chosen = learner.bumps.learnt, learner.bumps.chosen
-    side = np.zeros((learnt.centres.shape[1], learner.bumps.features))
-    side[:, chosen] = learnt.centres.T * learnt.lengths
+    side = learner.bumps.centre_rows()
     shift, scale = learner.inputs.shift_and_scale()
     order = np.argsort(learner.bumps.predict(side)[:, 0], kind="stable")
     rows: FloatArray = shift + scale * side[order]
@@ -80,8 +78,8 @@ class Paths(NamedTuple):
 
 def paths(network: Network, side: FloatArray) -> Paths:
     """Return the gates that rows [n, d] meet in each neuron."""
-    features, weights, offsets = network.gates
-    known, (neurons, nodes) = np.nan_to_num(side), offsets.shape
+    features, weights, offsets, lacking = network.gates
+    neurons, nodes = offsets.shape
     levels = (nodes + 1).bit_length() - 1
     every, rows = np.arange(neurons), np.arange(len(side))[:, None]
     met, inside = np.empty((2, len(side), neurons, levels), np.int64)
@@ -89,8 +87,10 @@ def paths(network: Network, side: FloatArray) -> Paths:
     for level in range(levels):
         total = np.zeros(node.shape)
         for g in range(features.shape[2]):  # in this order, for the sake of the last bit
-            total += weights[every, node, g] * known[rows, features[every, node, g]]
-        met[..., level], inside[..., level] = node, total >= offsets[every, node]
+            total += weights[every, node, g] * side[rows, features[every, node, g]]
+        gap = lacking[every, node] == 1
+        met[..., level] = node
+        inside[..., level] = np.where(np.isnan(total), gap, total >= offsets[every, node])
         node = 2 * node + 1 + inside[..., level]
     return Paths(met, inside.astype(np.bool_))
 
@@ -292,11 +292,11 @@ def slopes(learner: ExactLearner, rows: FloatArray) -> FloatArray:
     if learner.advise is not None:
         raise ValueError("base_model holds regressors whose derivatives are not known: use effects")
     view, scale = look(learner, rows), learner.targets.shift_and_scale()[1]
-    free = np.abs(view.side) < learner.inputs.limit
+    free = (np.abs(view.side) < learner.inputs.limit) & ~learner.inputs.constant()
     paces = TINY * free / learner.inputs.shift_and_scale()[1]  # [n, d]
     means = learner._regress(rows, view.side, None)[:, :, None].astype(np.complex128)
     if learner.bumps is not None:
-        steps = np.swapaxes(learner.bumps.slopes(np.nan_to_num(view.side)), 1, 2) * paces[..., None]
+        steps = np.swapaxes(learner.bumps.slopes(view.side), 1, 2) * paces[..., None]
         means = means + 1j * steps[:, None]
     else:
         means = np.repeat(means, rows.shape[1], axis=2)

@@ -9,7 +9,7 @@ solved afresh as they grow (`schedule`). What a learner knows depends on the row
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import mul
 from typing import Any, NamedTuple, Protocol
 
@@ -140,6 +140,14 @@ def next_stop(due: int, rows: int, start: int, stop: int) -> int:
     return min(stop, start + due - rows) if due else stop
 
 
+def join_rows(parts: list[tuple[FloatArray, FloatArray, FloatArray]]) -> tuple[FloatArray, ...]:
+    """Return rows, targets and weights of all parts; features that earlier rows did not have are missing."""
+    rows, *others = zip(*parts, strict=True)
+    width = max(part.shape[1] for part in rows)
+    wide = [np.pad(X, ((0, 0), (0, width - X.shape[1])), constant_values=np.nan) for X in rows]
+    return np.concatenate(wide), *map(np.concatenate, others)
+
+
 class Blend(NamedTuple):
     """What all kinds predict for some rows: Gaussians, in the user's units, and their shares."""
 
@@ -148,14 +156,31 @@ class Blend(NamedTuple):
     covariances: FloatArray  # [n, k, D] variances, or [n, k, D, D]
 
 
-class ExactLearner:
+class Beginner:
+    """A learner that may begin as a stream."""
+
+    settings: Settings
+    rows: int
+
+    @property
+    def young(self) -> bool:
+        """Whether this is a stream that is still to be solved afresh, with all features that came."""
+        return self.settings.online and self.rows < constants.WARM_ROWS
+
+    @property
+    def features(self) -> int:
+        """How many features networks know of; further ones of rows wait until a young stream is solved."""
+        return self.settings.features
+
+
+class ExactLearner(Beginner):
     """Networks that solve their problems, with all that they need between the user's units and theirs."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.kind = kind_of(settings.outputs, settings.covariance)
         active = bool(settings.standardize)
-        self.inputs = Scaler(settings.features, INPUT_LIMIT, active)
+        self.inputs = Scaler(settings.features, INPUT_LIMIT, active, hold=True)
         self.targets = Scaler(
             settings.outputs, TARGET_LIMIT * settings.bias_range, active and settings.standardize != "inputs"
         )
@@ -202,14 +227,14 @@ class ExactLearner:
         self.first_rows = [(X, Y, weights)] if self.due else []
 
     def _find_units(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
-        """Standardise by rows that count; a single target tells a scale by its own size."""
+        """Standardise by rows that count; a target that is always the same tells a scale by its own size."""
         counted = weights > 0
         if not counted.any():
             return
-        self.inputs.fit(X[counted])
-        self.targets.fit(Y[counted])
-        if counted.sum() == 1:
-            self.targets.state[2] = self.targets.state[1] ** 2
+        self.inputs.settle(X[counted], weights[counted])
+        self.targets.settle(Y[counted], weights[counted])
+        count, mean, squares = self.targets.state
+        self.targets.state[2] = np.where(squares == 0.0, count * mean**2, squares)
 
     def steps(self, rows: int) -> int:
         """Return how many steps `fit` tells of."""
@@ -356,7 +381,7 @@ class ExactLearner:
             most = constants.STREAM_BUMPS if settings.online else constants.FIT_BUMPS
             random, few = settings.random(0, BUMPS), np.count_nonzero(weights) < constants.FEWEST_ROWS
             folds = None if few else settings.assign_folds(len(goals))
-            self.bumps, left = fit_bumps(_filled(side), goals, weights, most, random, threads, folds)
+            self.bumps, left = fit_bumps(side, goals, weights, most, random, threads, folds)
             found.append(left[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.left))
@@ -368,8 +393,7 @@ class ExactLearner:
         """Return what regressions predict of rows, [n, R, D]; with targets and weights they learn them."""
         found = []
         if self.bumps is not None:
-            rows = _filled(side)
-            own = self.bumps.predict(rows) if lesson is None else self.bumps.learn(rows, *lesson)
+            own = self.bumps.predict(side) if lesson is None else self.bumps.learn(side, *lesson)
             found.append(own[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.predict(X)))
@@ -451,7 +475,10 @@ class ExactLearner:
         self.first_rows.append((X.copy(), Y.copy(), weights.copy()))
         if self.rows < self.due:
             return
-        rows, targets, counts = (np.concatenate(arrays) for arrays in zip(*self.first_rows, strict=True))
+        rows, targets, counts = join_rows(self.first_rows)
+        if rows.shape[1] > self.settings.features:
+            self.settings = replace(self.settings, features=rows.shape[1])
+            self.inputs = self.inputs.widened(rows.shape[1])
         self._find_units(rows, targets, counts)
         self._solve(rows, targets, counts, threads or Threads(1), lambda _: None)
         self._keep(rows, targets, counts)
@@ -540,8 +567,8 @@ class ExactLearner:
         for e, network in enumerate(self.networks):
             arrays |= {f"network.{e}.{name}": array for name, array in _flat(network).items()}
         if self.first_rows:
-            for name, parts in zip(("X", "Y", "weights"), zip(*self.first_rows, strict=True), strict=True):
-                arrays[f"first.{name}"] = np.concatenate(parts)
+            names = "first.X", "first.Y", "first.weights"
+            arrays |= dict(zip(names, join_rows(self.first_rows), strict=True))
         return values, arrays
 
     @classmethod
@@ -574,11 +601,6 @@ class ExactLearner:
         self.networks = [memory.writeable(network) for network in self.networks]
         self.shares, self.errors = memory.writeable(self.shares), memory.writeable(self.errors)
         self._ready()
-
-
-def _filled(side: FloatArray) -> FloatArray:
-    """Return rows with their means, 0, for missing values; the sum tells fast that there are none."""
-    return side if np.isfinite(side.sum()) else np.nan_to_num(side)
 
 
 SCALARS = "regressions", "along_axes", "bias_range"

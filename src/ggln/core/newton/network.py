@@ -26,11 +26,12 @@ from ggln.core.newton.contexts import (
 )
 from ggln.core.newton.gates import (
     context_of,
+    context_with_gaps,
     contexts_of,
+    copy_row,
     draw_candidates,
     empty_gates,
     feature_odds,
-    fill_missing,
     grow_gates,
     share_gates,
 )
@@ -349,7 +350,7 @@ def fit_network(
     """Solve a network, layer after layer; each row goes up as it is predicted when it is left out."""
     rows, planes, outputs = X.shape[0], kind.planes, Y.shape[1]
     judges = np.flatnonzero(weights > 0)
-    looked_at = np.nan_to_num(X[judges])
+    looked_at = X[judges]
     width = Y.max(axis=0) - Y.min(axis=0)
     span = np.stack([Y.min(axis=0) - constants.SPAN * width, Y.max(axis=0) + constants.SPAN * width])
     if planes == 1:
@@ -546,6 +547,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     precisions, bias_range, regressions = network.precisions, network.bias_range, network.regressions
     span, limits, reach = network.span, network.limits, network.reach
     features, slopes, offsets = network.gates.features, network.gates.weights, network.gates.offsets
+    lacking = network.gates.lacking
     tables, gradients, curvatures = network.tables, network.gradients, network.curvatures
     counts, fresh, spreads = network.counts, network.fresh, network.spread
     told_of, pulls = network.told, network.pulls
@@ -566,7 +568,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     matrix, factor, shares, unit = scratch.matrix, scratch.factor, scratch.shares, scratch.unit
     gradient, step, x = scratch.gradient, scratch.step, np.empty(X.shape[1])
     for t in range(X.shape[0]):
-        fill_missing(X, t, x)
+        gaps = copy_row(X, t, x)
         for layer in range(layers):
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
             write_inputs(
@@ -577,7 +579,10 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             furthest = reach[layer] + find_centre(kind, inputs, 0, trusted, span, centre, own)
             for k in range(sizes[layer]):
                 neuron = first_of[layer] + k
-                context = context_of(features, slopes, offsets, neuron, x)
+                if gaps:
+                    context = context_with_gaps(features, slopes, offsets, lacking, neuron, x)
+                else:
+                    context = context_of(features, slopes, offsets, neuron, x)
                 place = (neuron * tables.shape[1] + context) * width
                 for q in range(planes):
                     own[q] = dot(inputs, q * width, tables, place, size)

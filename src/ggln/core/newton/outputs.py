@@ -67,6 +67,16 @@ class ApartLearner:
         return self.learners[0].rows
 
     @property
+    def young(self) -> bool:
+        """Whether this is a stream that is still to be solved afresh."""
+        return self.learners[0].young
+
+    @property
+    def features(self) -> int:
+        """How many features networks know of."""
+        return self.learners[0].features
+
+    @property
     def advise(self) -> Advice | None:
         """Regressors that the user handed in."""
         return self._advise
