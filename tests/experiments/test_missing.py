@@ -41,4 +41,4 @@ def test_the_command(quick, tmp_path):
         assert list(scores) == list(experiment.MODELS)
         assert all(0.1 < value < 1.3 for value in scores.values())
     assert (tmp_path / "missing.png").exists()
-    assert "all, high values" in result.output
+    assert "RMSE in deviations" in result.output

@@ -31,6 +31,23 @@ def test_all_methods_take_missing_values(regressor, gappy):
     assert model.contexts(X[:5]).shape[0] == 5
 
 
+def test_gates_of_a_row_that_lacks_values(regressor, gappy):
+    X, y = gappy(120)
+    model = regressor().fit(X, y)
+    row = X[:1].copy()
+    row[0, :2] = [np.nan, 0.5]
+    gates = model.active_gates(row)
+    lacks = gates.normals[:, 0] != 0.0
+    np.testing.assert_array_equal(
+        np.isnan(gates.projections), lacks | (gates.normals @ np.isnan(row[0]) != 0.0)
+    )
+    known = ~np.isnan(gates.projections)
+    np.testing.assert_array_equal(gates.inside[known], (gates.projections >= gates.offsets)[known])
+    np.testing.assert_array_equal(gates.bounds[0], [-np.inf, np.inf])
+    assert gates.bounds[1, 0] <= 0.5 <= gates.bounds[1, 1]
+    assert any(condition.endswith("is missing") for condition in gates.conditions())
+
+
 def test_a_classifier_takes_missing_values(classifier, gappy):
     X, y = gappy(120)
     model = classifier().fit(X[:80], y[:80] > 0)

@@ -99,9 +99,9 @@ class Exact:
             place_of[neuron],
             normals,
             offsets,
-            normals @ row[0],
+            np.where((normals != 0.0) @ np.isnan(row[0]), np.nan, normals @ np.nan_to_num(row[0])),
             inside,
-            _bounds(normals, offsets, inside),
+            _bounds(normals, offsets, inside, np.isnan(row[0])),
         )
 
     def neurons(self, rows: FloatArray, threads: Threads) -> list[Pair]:  # noqa: ARG002
@@ -127,7 +127,8 @@ def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> Ha
     features, weights, offsets, _ = network.gates
     met, inside = (array[0] for array in inspect.paths(network, learner.inputs.transform(row)))
     every = np.arange(len(met))[:, None]
-    neurons, levels = np.nonzero(np.isfinite(offsets[every, met]))  # others no row passes
+    # others no row passes, or they ask nothing but whether there is a value
+    neurons, levels = np.nonzero(np.isfinite(offsets[every, met]))
     places = met[neurons, levels]
     shift, scale = learner.inputs.shift_and_scale()
     normals = np.zeros((neurons.size, row.shape[1]))
@@ -142,10 +143,12 @@ def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> Ha
     return HalfSpaces(neurons, normals / size[:, None], thresholds / size, inside[neurons, levels])
 
 
-def _bounds(normals: FloatArray, offsets: FloatArray, inside: NDArray[np.bool_]) -> FloatArray:
-    """Return for each column the nearest thresholds below and above of gates on it alone."""
+def _bounds(
+    normals: FloatArray, offsets: FloatArray, inside: NDArray[np.bool_], missing: NDArray[np.bool_]
+) -> FloatArray:
+    """Return for each column the nearest thresholds below and above of gates on it alone, if it is there."""
     bounds = np.tile([-np.inf, np.inf], (normals.shape[1], 1))
-    gates = np.flatnonzero(np.count_nonzero(normals, axis=1) == 1)
+    gates = np.flatnonzero((np.count_nonzero(normals, axis=1) == 1) & ~((normals != 0.0) @ missing))
     columns = np.argmax(normals[gates] != 0.0, axis=1)
     weights = normals[gates, columns]
     thresholds, above = offsets[gates] / weights, inside[gates] == (weights > 0.0)

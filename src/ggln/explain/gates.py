@@ -32,10 +32,13 @@ class ActiveGates(NamedTuple):
     bounds: FloatArray  #: (columns, 2)  between which no gate on a single column changes side
 
     def conditions(self) -> list[str]:
-        """Return each gate as an inequality that holds for the row."""
+        """Return each gate as an inequality that holds for the row; that of a missing value is none."""
+        gates = zip(self.normals, self.offsets, self.inside, self.projections, strict=True)
         return [
-            f"{_sum(self.names, normal)} {'>=' if inside else '<'} {offset:.6g}"
-            for normal, offset, inside in zip(self.normals, self.offsets, self.inside, strict=True)
+            f"{_sum(self.names, normal)} is missing"
+            if np.isnan(projection)
+            else f"{_sum(self.names, normal)} {'>=' if inside else '<'} {offset:.6g}"
+            for normal, offset, inside, projection in gates
         ]
 
 
