@@ -1,0 +1,88 @@
+"""The mixture of one output: spreads, and the form that rows left out ask for (`forms`)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.core.jit import Specialized
+from ggln.core.newton.form_kernels import blend_rows, follow_form, moments_one, moments_rows
+from ggln.core.newton.forms import Form, find_form, no_form
+from ggln.core.newton.mixture import Arrays, Blend, Numbers, SpreadMixture
+from ggln.core.newton.reference_forms import mean_of
+
+FloatArray = NDArray[np.float64]
+PREFIX = "form."
+
+
+class ShapeMixture(SpreadMixture):
+    """Components at offsets, atoms and lattices beside the spreads."""
+
+    def __init__(self, kind: Any) -> None:
+        super().__init__(kind)
+        self.form = no_form()
+        self._kernels = Specialized()
+
+    def judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
+        """Find shares and form; see `SpreadMixture.judge`."""
+        super().judge(kinds, goals, weights, every)
+        self.form = find_form(kinds, goals[:, 0], weights, self.shares, every[:, 0])
+
+    def follow(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, record: bool) -> Any:
+        """Let shares and form follow rows; return the mixture before each, if asked to `record`."""
+        found = self._empty(len(kinds))
+        rows = kinds, np.ascontiguousarray(goals[:, 0]), weights
+        self.judged = self._kernels.call(follow_form, (*rows, self.shares, self.form, self.judged, *found))
+        return _as_blend(found) if record else None
+
+    def blend(self, kinds: FloatArray) -> Blend:
+        """Return the mixture of kinds [n, K, 2]."""
+        return _as_blend(self._blended(kinds))
+
+    def _empty(self, rows: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        weights, means, deviations = np.empty((3, rows, self.form.components(self.shares)))
+        return weights, means, deviations
+
+    def _blended(self, kinds: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return weights, means and deviations [n, P]."""
+        found = self._empty(len(kinds))
+        blend_rows(kinds, self.shares, self.form, *found)
+        return found
+
+    def moments(self, kinds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation [n, 1] of the mixture."""
+        if len(kinds) == 1:  # at the lowest latency
+            mean, deviation = self._kernels.call(moments_one, (kinds, self.shares, self.form))
+            return np.array([[mean]]), np.array([[deviation]])
+        found = np.empty((2, len(kinds)))
+        moments_rows(*self._blended(kinds), *found)
+        return found[0][:, None], found[1][:, None]
+
+    def mean(self, means: Numbers, kinds: Numbers) -> Numbers:
+        """Return the mean [.., 1] of the mixture of kinds of means [K, .., 1] and planes [K, .., 2]."""
+        centres, precisions = np.moveaxis(means[..., 0], 0, -1), np.moveaxis(kinds[..., 0], 0, -1)
+        return mean_of(centres, precisions, self.shares, self.form)[..., None]
+
+    def state(self) -> Arrays:
+        """Return the arrays of a model file."""
+        own = {PREFIX + name: array for name, array in self.form._asdict().items()}
+        return super().state() | own
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        super().restore(arrays)
+        self.form = Form(*(np.require(arrays[PREFIX + name], requirements="W") for name in Form._fields))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out compiled functions, which can be made anew."""
+        return {name: value for name, value in vars(self).items() if name != "_kernels"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to."""
+        super().__setstate__(state)
+        self._kernels = Specialized()
+
+
+def _as_blend(found: tuple[FloatArray, FloatArray, FloatArray]) -> Blend:
+    weights, means, deviations = found
+    return Blend(weights, means[..., None], deviations[..., None] ** 2)
