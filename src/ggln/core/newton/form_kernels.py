@@ -110,7 +110,7 @@ def place(planes, shares, form, means, deviations, members):
     place += form.atoms.size
     first, count = 0, min(form.values.size, WINDOW)
     if form.values.size > WINDOW:
-        first = np.searchsorted(form.values, centre) - WINDOW // 2
+        first = int(np.searchsorted(form.values, centre)) - WINDOW // 2
         first = min(max(first, 0), form.values.size - WINDOW)
     for j in range(count):
         means[place + j], deviations[place + j] = form.values[first + j], form.narrow[0]
