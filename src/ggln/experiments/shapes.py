@@ -39,7 +39,7 @@ GOALS = {
     **dict.fromkeys(QUARTERS, (0.86, 0.94)),
 }
 """What is right for rows below and above the 90 % interval, inside the 50 % one, and inside the 90 % one in
-each quarter by predicted standard deviation, narrow to wide."""
+each quarter by the width of that interval, narrow to wide."""
 
 
 def ranks(distribution: GaussianMixture, y: NDArray[Any], half: NDArray[Any], seed: int) -> NDArray[Any]:
@@ -51,7 +51,8 @@ def ranks(distribution: GaussianMixture, y: NDArray[Any], half: NDArray[Any], se
 def intervals(distribution: GaussianMixture, u: NDArray[Any]) -> Results:
     """Return the shares of rows that `GOALS` speaks of. u: [n], ranks."""
     inside = (u >= 0.05) & (u <= 0.95)
-    quarters = np.array_split(np.argsort(distribution.std, kind="stable"), len(QUARTERS))
+    lower, upper = distribution.interval(0.9)
+    quarters = np.array_split(np.argsort(upper - lower, kind="stable"), len(QUARTERS))
     return {
         "below": np.mean(u < 0.05),
         "above": np.mean(u > 0.95),
