@@ -76,6 +76,9 @@ FORM_FOLDS = 4
 """Experts are weighed by rows that their own shares do not come from."""
 FEWEST_FORM_ROWS, MOST_FORM_ROWS = 32, 4096
 """Judged rows below which there are spreads alone; and above which they are thinned out for the forms."""
+RECENT_ROWS, FEWEST_RECENT = 1024, 256
+"""A stream keeps so many of its latest rows for a new form, which it looks for when its rows have grown by
+half, and by so many at least."""
 ATOM_SHARE, ATOM_ROWS, MOST_ATOMS = 0.02, 5, 8
 """An atom is a target that at least one row in fifty has, and five rows; the most frequent ones take part."""
 VALUE_SHARE, VALUE_ROWS, MOST_VALUES = 0.002, 3, 256

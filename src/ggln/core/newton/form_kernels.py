@@ -14,6 +14,7 @@ from ggln.core.newton import constants
 
 SPREADS = np.asarray(constants.SPREADS)
 WINDOW = constants.LATTICE_VALUES
+HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @exact_kernel
@@ -214,7 +215,7 @@ def moments_one(planes, shares, form):
 
 @inner_exact
 def densities_at(y, means, deviations, densities):
-    """Write the densities of components at y, [P] # OUT, divided by that of the highest."""
+    """Write the densities of components at y, [P] # OUT, divided by that of the highest; return its log."""
     top = -np.inf
     for j in range(means.size):
         z = (y - means[j]) / deviations[j]
@@ -222,14 +223,17 @@ def densities_at(y, means, deviations, densities):
         top = max(top, densities[j])
     for j in range(means.size):
         densities[j] = math.exp(densities[j] - top)
+    return top - HALF_LOG_TWO_PI
 
 
 @exact_kernel
-def follow_form(planes, goals, counted, shares, form, judged, weights, means, deviations):
+def follow_form(planes, goals, counted, shares, form, judged, ring, first, weights, means, deviations):
     """Let shares # OUT, tables # OUT and experts # OUT follow rows one by one; return the weight of all rows.
 
     planes: [n, K, 2]; goals, counted: [n], targets and the weights of rows; judged: the weight of rows
-    before. weights, means, deviations: [n, P] # OUT, what was predicted before each row was known.
+    before; ring: [R, 2 K + 3] # OUT, the latest rows: planes, target, weight, and the logarithm of the
+    density that was predicted for it; first: how many rows it was given before. weights, means, deviations:
+    [n, P] # OUT, what was predicted before each row was known.
     """
     components = means.shape[1]
     tables, classes = form.tables.shape[0], form.knots.shape[1]
@@ -240,9 +244,13 @@ def follow_form(planes, goals, counted, shares, form, judged, weights, means, de
         place(planes[t], shares, form, means[t], deviations[t], members)
         weigh(shares, form, members, means[t], deviations[t], mixed, parts)
         compose(form, parts, weights[t])
+        keep = ring[(first + t) % ring.shape[0]]
+        for k in range(planes.shape[1]):
+            keep[2 * k], keep[2 * k + 1] = planes[t, k, 0], planes[t, k, 1]
+        keep[-3], keep[-2], keep[-1] = goals[t], 0.0, 0.0
         if not counted[t] > 0.0:
             continue
-        densities_at(goals[t], means[t], deviations[t], densities)
+        top = densities_at(goals[t], means[t], deviations[t], densities)
         total = 0.0
         for e in range(tables + 2):
             heights[e] = 0.0
@@ -251,6 +259,7 @@ def follow_form(planes, goals, counted, shares, form, judged, weights, means, de
             total += form.experts[e] * heights[e]
         if not total > 0.0:
             continue
+        keep[-2], keep[-1] = counted[t], top + math.log(total)
         judged += counted[t]
         pace = counted[t] / judged
         for e in range(tables + 2):

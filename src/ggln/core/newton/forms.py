@@ -13,8 +13,11 @@ What the shares of all these components are is answered by several experts:
 * a lattice, if most targets repeat: each value has the mass that the tables without atoms give to its cell.
 
 Tables maximise the likelihood of rows left out, by expectation maximisation. The shares of experts do so as
-well, with tables from the other folds of these rows: an expert that fits noise is not believed. In a stream
-all of it goes on by the same rule, row by row; offsets, classes, atoms and values stay as they are.
+well, with tables from the other folds of these rows: an expert that fits noise is not believed.
+
+In a stream, shares go on by the same rule, row by row. The latest rows are kept, as they were predicted: when
+the rows have grown by half, a new form is found from them. It takes the place of the old one if it is
+likelier, each judged by rows that it did not know.
 """
 
 from typing import NamedTuple
@@ -23,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.newton import constants
-from ggln.core.newton.form_kernels import blend_rows, climb
+from ggln.core.newton.form_kernels import HALF_LOG_TWO_PI, blend_rows, climb
 from ggln.core.newton.mixture import equal_shares
 
 FloatArray = NDArray[np.float64]
@@ -67,15 +70,15 @@ def no_form() -> Form:
 
 def find_form(
     planes: FloatArray, goals: FloatArray, weights: FloatArray, shares: FloatArray, every: FloatArray
-) -> Form:
-    """Return the form that rows left out ask for.
+) -> tuple[Form, float]:
+    """Return the form that rows left out ask for, and the mean log-likelihood that it has in all folds.
 
     planes: [n, K, 2], what each kind said of them; goals, weights: [n]; shares: those of the spreads; every:
     all targets that were learnt, by which atoms and lattices are known.
     """
     rows = np.flatnonzero(weights > 0)
     if rows.size < constants.FEWEST_FORM_ROWS:
-        return no_form()
+        return no_form(), -np.inf
     rows = rows[:: -(-rows.size // constants.MOST_FORM_ROWS)]
     planes, goals, weights = planes[rows], goals[rows], weights[rows]
     special = repeated(every)
@@ -92,7 +95,8 @@ def find_form(
     there = np.arange(form.experts.size) < form.experts.size - (form.values.size == 0)
     even = np.full(there.sum(), 1.0 / there.sum())
     form.experts[there] = _common(heights[:, there], weights, even)
-    return form
+    likelihood = weights @ np.log(heights @ form.experts) / weights.sum() - HALF_LOG_TWO_PI
+    return form, float(likelihood)
 
 
 def repeated(every: FloatArray) -> tuple[FloatArray, FloatArray, float]:
