@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.learner import Predictions
-from ggln.core.newton.learner import Blend
+from ggln.core.newton.mixture import Blend
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 
 FloatArray = NDArray[np.float64]

@@ -147,6 +147,44 @@ def ablation(
     keep(console, results, output, results["experiment"], picture.draw)
 
 
+@app.command()
+def shapes(
+    noises: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of kinds of noise, separated by commas; all by default.", show_default=False
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=20, help="Training rows.")] = 1000,
+    seeds: Annotated[int, typer.Option(min=1, help="Tables of each kind, averaged.")] = 5,
+    models: Models = None,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Error bars under ten kinds of noise: tails, halves and quarters, and the CRPS of other regressors.
+
+    Needs NGBoost and CatBoost, which the extra `peers` of the package installs, unless --models leaves
+    them out.
+
+    Example: ggln reproduce shapes --noises normal,counts --seeds 1 --models "GGLNRegressor()"
+    """
+    from ggln.experiments import shapes as experiment
+    from ggln.experiments.noises import NOISES
+    from ggln.plots import shapes as picture
+
+    names = chosen(noises, tuple(NOISES), option="--noises")
+    own = chosen(models, experiment.MODELS, option="--models")
+    results = experiment.run(names, rows, seeds, store_folder(store, output), n_jobs, own)
+    console = new_console()
+    for model in (experiment.PLAIN, experiment.OURS):
+        if model in own:
+            title = f"{model}: new rows in percent; a star is out of its range"
+            print_table(console, title, *experiment.table(results, model), {})
+    print_table(console, "CRPS on new rows", *experiment.crps_table(results), {})
+    keep(console, results, output, "shapes", picture.draw)
+
+
 @app.command("going-on")
 def going_on(
     sets: Annotated[

@@ -33,14 +33,15 @@ PARTS = {
     "weights taken for certain": "widths",
     "means may stray": "reach",
     "one factor on the variances": "spreads",
+    "spreads alone": "shapes",
     "regression below all networks": "features-only networks",
     "own fold not learnt": "own fold",
 }
 """What each variant does without. In their order: a row goes up as it is predicted without itself; a context
 is pulled to its parent's weights, not to those of all rows; it is mixed with its parent, as far as each is
 believed; every layer sees the features; uncertain weights widen predictions; means stay in reach of those
-below; six factors on the variances take part in the mixture; half of the networks see features alone;
-networks learn the fold that has judged them."""
+below; six factors on the variances take part in the mixture; so do components placed by residuals; half of
+the networks see features alone; networks learn the fold that has judged them."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},

@@ -75,8 +75,7 @@ def test_gates_may_be_at_other_rows(learner, outputs, covariance):
     assert np.abs(found - expected).max() > 1e-3
     networks = np.stack([product(own.kind, network, view, other.side) for network in own.networks])
     kinds = [*np.moveaxis(view.advice, 1, 0), networks[::2].mean(axis=0), networks[1::2].mean(axis=0)]
-    shares = own.shares.reshape(3, -1).sum(axis=1)
-    means = np.tensordot(shares, own.kind.gaussians(np.stack(kinds))[0], 1)
+    means = own.mixture.moments(np.stack(kinds, axis=1))[0]
     shift, scale = own.targets.shift_and_scale()
     np.testing.assert_allclose(found, shift + scale * means, rtol=1e-9, atol=1e-12)
 

@@ -59,6 +59,42 @@ SPAN = 1.0
 SPREADS = 0.25, 0.5, 1.0, 2.0, 4.0, 16.0
 """Factors on the variance with which each kind of prediction takes part in the mixture: tails and peaks come
 from the rows that were left out."""
+OFFSETS = 14
+"""Components at offsets from the mean: skewness and humps. 12, 14 and 16 give a mean NLL over ten kinds of
+noise that differs by 0.002."""
+OFFSET_REACH = 4.2
+"""The outermost offsets are at quantiles whose log odds are nearly so large: 2 % of the rows lie beyond."""
+OFFSET_WIDTH = 1.0
+"""The width of such a component, in halves of the distance between its neighbours. 0.8, 1 and 1.2 cost 0.004
+in NLL; wider ones smear edges: of uniform noise, 3 % lie beyond a 5 % quantile."""
+LEAST_WIDTH = 0.03
+"""It is at least so many deviations."""
+CLASSES = 3
+"""Classes by predicted width, and by predicted level, in which shares may differ; 5 are no better."""
+FORM_ROWS = 10.0
+"""Rows in advance for the shares of all classes together: half by spreads, half evenly at the offsets."""
+CLASS_ROWS = 1.0
+"""Rows in advance for each class, as all classes together have them. 1 and 3 measured alike, 10 cost 0.002 in
+NLL, and rows of small noise are covered too well."""
+FORM_ROUNDS = 100
+"""Rounds of expectation maximisation for these shares."""
+FORM_FOLDS = 4
+"""Experts are weighed by rows that their own shares do not come from."""
+FEWEST_FORM_ROWS, MOST_FORM_ROWS = 32, 4096
+"""Judged rows below which there are spreads alone; and above which they are thinned out for the forms."""
+RECENT_ROWS, FEWEST_RECENT = 1024, 256
+"""A stream keeps so many of its latest rows for a new form, which it looks for when its rows have grown by
+half, and by so many at least."""
+ATOM_SHARE, ATOM_ROWS, MOST_ATOMS = 0.02, 5, 8
+"""An atom is a target that at least one row in fifty has, and five rows; the most frequent ones take part."""
+VALUE_SHARE, VALUE_ROWS, MOST_VALUES = 0.002, 3, 256
+LATTICE_SHARE = 0.5
+"""A lattice is where half of the rows have targets that repeat, each in one row of 500, and in three rows."""
+LATTICE_VALUES = 24
+"""Values of a lattice that take part in the mixture of a row: the nearest to its mean."""
+LATTICE_WIDTH, ATOM_WIDTH = 0.1, 0.02
+"""The deviation of a component on a lattice is a tenth of the smallest gap between repeated targets; of an
+atom, also at most a fiftieth of the targets' deviation."""
 SHARE_ROWS = 3.0
 """Shares begin as if so many rows had been explained evenly by all components."""
 SHARE_ITERATIONS = 200

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.newton import constants
 from ggln.core.newton.learner import ExactLearner
 from ggln.core.newton.network import Network
 from ggln.core.newton.neurons.full import Full
@@ -319,9 +318,7 @@ def slopes(learner: ExactLearner, rows: FloatArray) -> FloatArray:
 
 def _mixed(learner: ExactLearner, kinds: Numbers) -> Numbers:
     """Return the means [n, B, D] of the mixture of kinds [kinds, n, B, Q], in standardised units."""
-    shares = learner.shares.reshape(len(kinds), len(constants.SPREADS)).sum(axis=1)
-    found: Numbers = np.tensordot(shares, _means(learner.kind, kinds), 1)
-    return found
+    return learner.mixture.mean(_means(learner.kind, kinds), kinds)
 
 
 def _restored(learner: ExactLearner, kinds: FloatArray) -> FloatArray:

@@ -10,8 +10,7 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from operator import mul
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,9 @@ from ggln.core.newton.bumps import Bumps, fit_bumps
 from ggln.core.newton.gates import Gates
 from ggln.core.newton.kinds import kind_of
 from ggln.core.newton.lanes import padded
-from ggln.core.newton.mixture import equal_shares, find_shares, follow_shares, log_densities, one_spread
+from ggln.core.newton.mixture import Blend, SpreadMixture
 from ggln.core.newton.network import Network, Scratch, Shape, fit_network, follow, follow_all, make_scratch
+from ggln.core.newton.shapes import ShapeMixture
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
@@ -148,12 +148,12 @@ def join_rows(parts: list[tuple[FloatArray, FloatArray, FloatArray]]) -> tuple[F
     return np.concatenate(wide), *map(np.concatenate, others)
 
 
-class Blend(NamedTuple):
-    """What all kinds predict for some rows: Gaussians, in the user's units, and their shares."""
-
-    weights: FloatArray  # [k], or [n, k] where they changed from row to row
-    means: FloatArray  # [n, k, D]
-    covariances: FloatArray  # [n, k, D] variances, or [n, k, D, D]
+def make_mixture(settings: Settings, kind: Any) -> SpreadMixture:
+    """Return a mixture that knows nothing. Several outputs at once, or one factor, have spreads alone."""
+    one_factor = "spreads" in settings.without
+    if settings.outputs > 1 or one_factor or "shapes" in settings.without:
+        return SpreadMixture(kind, one_factor)
+    return ShapeMixture(kind)
 
 
 class Beginner:
@@ -188,8 +188,7 @@ class ExactLearner(Beginner):
         self.advise: Advice | None = None
         self.networks: list[Network] = []
         self.errors = np.zeros((settings.advisers, settings.outputs + 1))  # squares, and the weight of rows
-        self.shares = equal_shares(1)
-        self.judged = 0.0  # weight of the rows that shares come from
+        self.mixture = make_mixture(settings, self.kind)
         # standardised errors of rows left out [n, D], and their weights [n], until a joint learner takes them
         self.left: tuple[FloatArray, FloatArray] | None = None
         self.rows = 0
@@ -260,7 +259,9 @@ class ExactLearner(Beginner):
         advice = self._advice(left, variance[None])
         self.networks = []
         if few:
-            self._judge(advice if settings.advisers else self._constant(goals, weights), goals, weights)
+            self._judge(
+                advice if settings.advisers else self._constant(goals, weights), goals, weights, goals
+            )
             self._ready()
             return
         folds = settings.assign_folds(side.shape[0])
@@ -307,26 +308,17 @@ class ExactLearner(Beginner):
             covered &= there.any(axis=1)
             kinds.append(np.nansum(own, axis=0) / np.maximum(there.sum(axis=1), 1)[:, None])
         everyone = np.stack(kinds, axis=1)
-        self._judge(everyone[covered], goals[covered], weights[covered])
+        self._judge(everyone[covered], goals[covered], weights[covered], goals[weights > 0])
         self._ready()
 
-    def _judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray) -> None:
-        """Find the shares from what each kind said of rows that it did not know, [n, kinds, Q]."""
-        logs = self._logs(kinds, goals)
-        if "spreads" in self.settings.without:
-            logs = one_spread(logs, weights)
-        self.shares, self.judged = find_shares(logs, weights), float(weights.sum()) + constants.SHARE_ROWS
-        if "spreads" in self.settings.without:
-            self.shares = np.where(np.isfinite(logs).all(axis=0), self.shares, 0.0)
-            self.shares /= self.shares.sum()
-        mean, variance = self._mixed(kinds)
-        self.left = (goals - mean) / np.sqrt(variance), weights
+    def _judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
+        """Find the mixture from what each kind said of rows that it did not know, [n, kinds, Q].
 
-    def _logs(self, kinds: FloatArray, goals: FloatArray) -> FloatArray:
-        """Return the log density of each component at the targets, [n, kinds * spreads]."""
-        quadratic, log_determinant = self.kind.score(kinds, goals)
-        logs = log_densities(quadratic, log_determinant, goals.shape[1])
-        return logs.reshape(len(goals), -1)
+        every: [N, D], the targets of all rows.
+        """
+        self.mixture.judge(kinds, goals, weights, every)
+        mean, deviation = self.mixture.moments(kinds)
+        self.left = (goals - mean) / deviation, weights
 
     # Going on ------------------------------------------------------------------------------------------
 
@@ -368,9 +360,8 @@ class ExactLearner(Beginner):
         self.errors = told[-1].copy()
         advice = self._advice(means, self._variances(told[:-1]))
         kinds = self._ask(side, advice, goals, weights, True, threads)
-        history = np.empty((X.shape[0] if record else 0, self.shares.size))
-        self.judged = follow_shares(self._logs(kinds, goals), weights, self.shares, self.judged, history)
-        return self._blend(kinds, history) if record else None
+        found = self.mixture.follow(kinds, goals, weights, record)
+        return self._restored(found) if record else None
 
     def _regress_first(
         self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
@@ -498,53 +489,25 @@ class ExactLearner(Beginner):
         )
         return Blend(np.ones((rows, 1)), np.zeros((rows, 1, self.settings.outputs)), covariances[:, None])
 
-    def _blend(self, kinds: FloatArray, weights: FloatArray) -> Blend:
-        """Return the components of the mixture in the user's units."""
+    def _restored(self, blend: Blend) -> Blend:
+        """Return a mixture in the user's units."""
         shift, scale = self.targets.shift_and_scale()
-        means, covariances = self.kind.gaussians(kinds)
-        means, covariances = shift + scale * means, self.kind.rescale(covariances, scale)
-        spreads = np.asarray(constants.SPREADS)
-        wide = np.repeat(covariances, spreads.size, axis=1)
-        factors = np.tile(spreads, kinds.shape[1]).reshape(-1, *[1] * (wide.ndim - 2))
-        return Blend(weights, np.repeat(means, spreads.size, axis=1), wide * factors)
+        covariances = self.kind.rescale(blend.covariances, scale)
+        return Blend(blend.weights, shift + scale * blend.means, covariances)
 
     def predictions(self, X: FloatArray, threads: Threads | None) -> Blend:
         """Return the mixture for new rows."""
-        return self._blend(self._kinds(X, threads), self.shares.copy())
-
-    def _mixed(self, kinds: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance [n, D] of the mixture of kinds [n, kinds, Q], in standardised units."""
-        means, covariances = self.kind.gaussians(kinds)
-        shares = self.shares.reshape(means.shape[1], -1)
-        spreads = shares @ np.asarray(constants.SPREADS)
-        totals = shares.sum(axis=1)
-        mean = np.einsum("k,nkd->nd", totals, means)
-        variances = self.kind.variances(covariances)
-        variance = np.einsum("k,nkd->nd", spreads, variances)
-        variance += np.einsum("k,nkd->nd", totals, (means - mean[:, None]) ** 2)
-        return mean, variance
+        return self._restored(self.mixture.blend(self._kinds(X, threads)))
 
     def moments(self, X: FloatArray, threads: Threads | None) -> tuple[FloatArray, FloatArray]:
         """Return the predictive mean and standard deviation, [n, D] each."""
         shift, scale = self.targets.shift_and_scale()
-        mean, variance = self._mixed(self._kinds(X, threads))
-        return shift + scale * mean, scale * np.sqrt(variance)
+        mean, deviation = self.mixture.moments(self._kinds(X, threads))
+        return shift + scale * mean, scale * deviation
 
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """As `moments`, for a single row [1, d] at the lowest latency."""
-        if self.settings.outputs > 1:
-            return self.moments(x, None)
-        # a handful of numbers: arrays would take longer to make than to use
-        spreads = len(constants.SPREADS)
-        shares, mean, second = self.shares.tolist(), 0.0, 0.0
-        for k, (precision, weighted) in enumerate(self._kinds(x, None)[0].tolist()):
-            own, centre = shares[k * spreads : (k + 1) * spreads], weighted / precision
-            total = sum(own)
-            mean += total * centre
-            second += sum(map(mul, own, constants.SPREADS)) / precision + total * centre * centre
-        deviation = math.sqrt(max(second - mean * mean, self.settings.min_variance))
-        shift, scale = self.targets.shift_and_scale()
-        return (shift + scale * mean)[None], (scale * deviation)[None]
+        return self.moments(x, None)
 
     # State ---------------------------------------------------------------------------------------------
 
@@ -553,15 +516,14 @@ class ExactLearner(Beginner):
         values = {
             "settings": asdict(self.settings),
             "rows": self.rows,
-            "judged": self.judged,
+            "judged": self.mixture.judged,
             "due": self.due,
         }
         arrays = {
             "scaler.inputs": self.inputs.state,
             "scaler.targets": self.targets.state,
-            "shares": self.shares,
             "errors": self.errors,
-        }
+        } | self.mixture.state()
         if self.bumps is not None:
             arrays |= {f"bumps.{name}": array for name, array in self.bumps.state().items()}
         for e, network in enumerate(self.networks):
@@ -575,9 +537,10 @@ class ExactLearner(Beginner):
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ExactLearner":
         """Return the learner that `state` described."""
         learner = cls(restore_settings(values["settings"]))
-        learner.rows, learner.judged, learner.due = values["rows"], values["judged"], values["due"]
+        learner.rows, learner.mixture.judged, learner.due = values["rows"], values["judged"], values["due"]
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
-        learner.shares, learner.errors = arrays["shares"], arrays["errors"]
+        learner.errors = arrays["errors"]
+        learner.mixture.restore(arrays)
         own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
         learner.bumps = Bumps.from_state(own) if own else None
         count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
@@ -599,7 +562,7 @@ class ExactLearner(Beginner):
         """Unpickle, also from memory that cannot be written to."""
         vars(self).update(state, left=None)
         self.networks = [memory.writeable(network) for network in self.networks]
-        self.shares, self.errors = memory.writeable(self.shares), memory.writeable(self.errors)
+        self.errors = memory.writeable(self.errors)
         self._ready()
 
 

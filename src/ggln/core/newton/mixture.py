@@ -6,13 +6,19 @@ a kind had not learnt when it predicted them: expectation maximisation finds the
 stream they go on by the same rule, row by row.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core import memory
 from ggln.core.jit import exact_kernel
 from ggln.core.newton import constants
 
 FloatArray = NDArray[np.float64]
+Numbers = NDArray[Any]
+"""Real, or complex where derivatives are carried along."""
+Arrays = dict[str, NDArray[Any]]
 LOG_SPREADS = np.log(constants.SPREADS)
 
 
@@ -81,3 +87,89 @@ def follow_shares(logs, weights, shares, seen, history):
             for k in range(components):
                 shares[k] += pace * (shares[k] * np.exp(logs[t, k] - top) / total - shares[k])
     return seen
+
+
+class Blend(NamedTuple):
+    """What all kinds predict for some rows: Gaussians, in the user's units, and their shares."""
+
+    weights: FloatArray  # [k], or [n, k] where they change from row to row
+    means: FloatArray  # [n, k, D]
+    covariances: FloatArray  # [n, k, D] variances, or [n, k, D, D]
+
+
+class SpreadMixture:
+    """Kinds of predictions with several spreads each, for any number of outputs; standardised units.
+
+    kind: the kind of neuron, which knows its natural parameters, the planes Q.
+    """
+
+    def __init__(self, kind: Any, one_factor: bool = False) -> None:
+        self.kind, self.one_factor = kind, one_factor
+        self.shares = equal_shares(1)
+        self.judged = 0.0  # weight of the rows that shares come from
+
+    def judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
+        """Find the shares from what each kind said of rows that it did not know.
+
+        kinds: [n, K, Q]; goals: [n, D]; weights: [n]; every: [N, D], the targets of all rows.
+        """
+        del every  # spreads need not know what targets there are
+        logs = self._logs(kinds, goals)
+        if self.one_factor:
+            logs = one_spread(logs, weights)
+        self.shares, self.judged = find_shares(logs, weights), float(weights.sum()) + constants.SHARE_ROWS
+        if self.one_factor:
+            self.shares = np.where(np.isfinite(logs).all(axis=0), self.shares, 0.0)
+            self.shares /= self.shares.sum()
+
+    def _logs(self, kinds: FloatArray, goals: FloatArray) -> FloatArray:
+        """Return the log density of each component at the targets, [n, K * spreads]."""
+        quadratic, log_determinant = self.kind.score(kinds, goals)
+        logs = log_densities(quadratic, log_determinant, goals.shape[1])
+        return logs.reshape(len(goals), -1)
+
+    def follow(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, record: bool) -> Any:
+        """Let the shares follow rows; return the mixture before each, if asked to `record`."""
+        history = np.empty((len(goals) if record else 0, self.shares.size))
+        self.judged = follow_shares(self._logs(kinds, goals), weights, self.shares, self.judged, history)
+        return self._components(kinds, history) if record else None
+
+    def blend(self, kinds: FloatArray) -> Blend:
+        """Return the mixture of kinds [n, K, Q]."""
+        return self._components(kinds, self.shares.copy())
+
+    def _components(self, kinds: FloatArray, weights: FloatArray) -> Blend:
+        means, covariances = self.kind.gaussians(kinds)
+        spreads = np.asarray(constants.SPREADS)
+        wide = np.repeat(covariances, spreads.size, axis=1)
+        factors = np.tile(spreads, kinds.shape[1]).reshape(-1, *[1] * (wide.ndim - 2))
+        return Blend(weights, np.repeat(means, spreads.size, axis=1), wide * factors)
+
+    def moments(self, kinds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation [n, D] of the mixture."""
+        means, covariances = self.kind.gaussians(kinds)
+        shares = self.shares.reshape(means.shape[1], -1)
+        mean = np.einsum("k,nkd->nd", shares.sum(axis=1), means)
+        variance = np.einsum(
+            "k,nkd->nd", shares @ np.asarray(constants.SPREADS), self.kind.variances(covariances)
+        )
+        variance += np.einsum("k,nkd->nd", shares.sum(axis=1), (means - mean[:, None]) ** 2)
+        return mean, np.sqrt(variance)
+
+    def mean(self, means: Numbers, kinds: Numbers) -> Numbers:
+        """Return the mean [.., D] of the mixture of kinds of means [K, .., D] and planes [K, .., Q]."""
+        totals = self.shares.reshape(len(kinds), -1).sum(axis=1)
+        found: Numbers = np.tensordot(totals, means, 1)
+        return found
+
+    def state(self) -> Arrays:
+        """Return the arrays of a model file."""
+        return {"shares": self.shares}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        self.shares = arrays["shares"]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to."""
+        vars(self).update({name: memory.writeable(value) for name, value in state.items()})

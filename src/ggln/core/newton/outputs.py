@@ -17,13 +17,13 @@ from ggln.core.newton import constants
 from ggln.core.newton.error_kernels import follow_errors
 from ggln.core.newton.learner import (
     Advice,
-    Blend,
     ExactLearner,
     Progress,
     Settings,
     next_stop,
     restore_settings,
 )
+from ggln.core.newton.mixture import Blend
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
