@@ -124,7 +124,8 @@ class HalfSpaces(NamedTuple):
 
 def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> HalfSpaces:
     """Return the gates of a network that a row [1, d] meets, and where it is."""
-    features, weights, offsets, _ = network.gates
+    gates = network.gates
+    features, weights, offsets = gates.features, gates.weights, gates.offsets
     met, inside = (array[0] for array in inspect.paths(network, learner.inputs.transform(row)))
     every = np.arange(len(met))[:, None]
     # others no row passes, or they ask nothing but whether there is a value

@@ -5,7 +5,7 @@ import pytest
 
 from ggln.core.newton import constants
 from ggln.core.newton.gates import (
-    Gates,
+    Candidates,
     contexts_of,
     draw_candidates,
     empty_gates,
@@ -19,14 +19,14 @@ def candidates_on(feature, pick, rows):
     shape = 1, 1, constants.GATE_FEATURES
     features, weights = np.full(shape, feature, np.int32), np.zeros(shape)
     weights[..., 0] = 1.0
-    return Gates(features, weights, np.zeros((1, 1)), np.zeros((1, 1), np.int8)), np.array([[pick / rows]])
+    return Candidates(features, weights, np.array([[pick / rows]]))
 
 
 def choose(X, residuals, feature, pick):
     """Return the gate of a neuron of one candidate, and the sides of all rows."""
     gates = empty_gates(1, 1)
     columns, told = np.ascontiguousarray(X.T), np.ascontiguousarray(residuals[None])
-    share_gates(columns, told, np.ones(len(X)), *candidates_on(feature, pick, len(X)), gates, 0)
+    share_gates(columns, told, np.ones(len(X)), candidates_on(feature, pick, len(X)), gates, 0)
     contexts = np.empty(len(X), np.int64)
     contexts_of(gates, 0, X, contexts)
     return gates, contexts
@@ -59,7 +59,7 @@ def test_where_nothing_was_missing_a_gap_goes_with_the_mean(pick, side):
 
 def test_a_gate_does_not_mind_gaps_in_features_that_it_does_not_look_at():
     random = np.random.default_rng(0)
-    drawn, _ = draw_candidates(np.full(5, 0.2), 6, "residual", random)
+    drawn = draw_candidates(np.full(5, 0.2), 6, "residual", random)
     unused = drawn.weights == 0.0
     assert unused.any()
     first = np.broadcast_to(drawn.features[:, :, :1], drawn.features.shape)

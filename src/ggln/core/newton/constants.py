@@ -105,10 +105,11 @@ MOST_TOLD = 1e4
 """A row that goes on counts so much less that the squares of its factors add up to at most this. Ordinary
 rows are far below; where L is next to nothing, factors are enormous and would freeze their context for
 good."""
-GROWTH = 8
-"""A context takes a Newton step when its rows have grown by one part in so many since the last one."""
-REGION_DIM = 4
-"""Curvature is kept for each of 2**4 regions, those of a neuron's first gates. Deeper contexts take their
+GROWTH = 4
+"""A context takes a Newton step when its rows have grown by one part in so many since the last one; 8 measured
+alike."""
+REGION_DIM = 2
+"""Curvature is kept for each of 2**2 regions, those of a neuron's first gates. Deeper contexts take their
 share of it by their rows: each with its own would take twenty times the memory."""
 MOST_FEATURES = 32
 """Features that a layer looks at, at most: the Hessian of a context holds the square of its inputs."""

@@ -6,7 +6,7 @@ half-spaces: the one that splits the residuals of the layer below best. Layer af
 error is.
 
 The gates of a neuron are nodes 0 to 2**S - 2 of a tree of S levels; below node i are 2 i + 1, outside, and
-2 i + 2, inside. Contexts are its leaves.
+2 i + 2, inside. Contexts are its leaves. A level that shares a gate has it at its first node.
 """
 
 from typing import Any, NamedTuple
@@ -20,23 +20,58 @@ from ggln.core.newton import constants
 FloatArray = NDArray[np.float64]
 
 
+OFFSET, FEATURES, LACKING, RECORD = 3, 4, 7, 8
+"""Where a gate's record has its offset, its features and the side of gaps; weights come first. Eight numbers
+are a line of the cache: a row that comes alone finds most of a tree's nodes in slow memory."""
+
+
 class Gates(NamedTuple):
     """Gates of some neurons, one for each node: the half-space is sum_g weights_g x[features_g] >= offset.
 
     A row that lacks a feature of a gate has no sum, and goes to the side that its like went best with.
     """
 
-    features: Any  # [N, nodes, G]  a place of weight 0 names the first feature again
-    weights: Any  # [N, nodes, G]
-    offsets: Any  # [N, nodes]
-    lacking: Any  # [N, nodes]  the side of rows that lack a feature, 0 or 1
+    records: Any  # [N, nodes, 8]
+    grown: Any  # [N]  1 if each node has its own gate, 0 if levels share them
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights [N, nodes, G]."""
+        found: FloatArray = self.records[..., :OFFSET]
+        return found
+
+    @property
+    def offsets(self) -> FloatArray:
+        """Offsets [N, nodes]."""
+        found: FloatArray = self.records[..., OFFSET]
+        return found
+
+    @property
+    def features(self) -> NDArray[np.int64]:
+        """Features [N, nodes, G]; a place of weight 0 names the first one again."""
+        found: NDArray[np.int64] = self.records[..., FEATURES:LACKING].astype(np.int64)
+        return found
+
+    @property
+    def lacking(self) -> FloatArray:
+        """The side of rows that lack a feature, 0 or 1, [N, nodes]."""
+        found: FloatArray = self.records[..., LACKING]
+        return found
+
+
+class Candidates(NamedTuple):
+    """Half-spaces without offsets, C for each of some nodes."""
+
+    features: Any  # [nodes, C, G]
+    weights: Any  # [nodes, C, G]
+    picks: Any  # [nodes, C]  the rows where half-spaces end, as fractions of the node's
 
 
 def empty_gates(neurons: int, levels: int) -> Gates:
     """Return gates that no row passes."""
-    shape = neurons, (1 << levels) - 1, constants.GATE_FEATURES
-    offsets = np.full(shape[:2], np.inf)
-    return Gates(np.zeros(shape, np.int32), np.zeros(shape), offsets, np.zeros(shape[:2], np.int8))
+    records = np.zeros((neurons, (1 << levels) - 1, RECORD))
+    records[..., OFFSET] = np.inf
+    return Gates(records, np.zeros(neurons, np.int64))
 
 
 @inner_exact
@@ -50,43 +85,48 @@ def copy_row(X, t, x):
 
 
 @inner_exact
-def context_of(features, weights, offsets, neuron, x):
+def context_of(records, grown, neuron, x):
     """Return the context of row x [d], which lacks nothing: the first gate decides its highest bit.
 
     All features of a gate are looked at, those of weight 0 too: a branch would take longer.
     """
-    node, nodes = 0, offsets.shape[1]
-    while node < nodes:
+    node, context, own = 0, 0, grown[neuron]
+    while node < records.shape[1]:
         total = 0.0
         for g in range(constants.GATE_FEATURES):
-            total += weights[neuron, node, g] * x[features[neuron, node, g]]
-        node = 2 * node + (2 if total >= offsets[neuron, node] else 1)
-    return node - nodes
+            total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
+        inside = 1 if total >= records[neuron, node, OFFSET] else 0
+        context = 2 * context + inside
+        node = 2 * node + 1 + inside * own
+    return context
 
 
 @inner_exact
-def context_with_gaps(features, weights, offsets, lacking, neuron, x):
+def context_with_gaps(records, grown, neuron, x):
     """As `context_of`, for a row that may lack values. To ask each time would slow others by a third."""
-    node, nodes = 0, offsets.shape[1]
-    while node < nodes:
+    node, context, own = 0, 0, grown[neuron]
+    while node < records.shape[1]:
         total = 0.0
         for g in range(constants.GATE_FEATURES):
-            total += weights[neuron, node, g] * x[features[neuron, node, g]]
-        inside = 1 if total >= offsets[neuron, node] else 0
-        node = 2 * node + 1 + (inside if total == total else lacking[neuron, node])
-    return node - nodes
+            total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
+        inside = 1 if total >= records[neuron, node, OFFSET] else 0
+        if total != total:
+            inside = int(records[neuron, node, LACKING])
+        context = 2 * context + inside
+        node = 2 * node + 1 + inside * own
+    return context
 
 
 @exact_kernel
 def contexts_of(gates, neuron, X, contexts):
     """Write the context of every row # OUT [n]."""
-    features, weights, offsets, lacking = gates.features, gates.weights, gates.offsets, gates.lacking
+    records, grown = gates.records, gates.grown
     x = np.empty(X.shape[1])
     for t in range(X.shape[0]):
         if copy_row(X, t, x):
-            contexts[t] = context_with_gaps(features, weights, offsets, lacking, neuron, x)
+            contexts[t] = context_with_gaps(records, grown, neuron, x)
         else:
-            contexts[t] = context_of(features, weights, offsets, neuron, x)
+            contexts[t] = context_of(records, grown, neuron, x)
 
 
 @inner_exact
@@ -107,10 +147,10 @@ def project(features, weights, columns, rows, values):
 def keep_gate(gates, neuron, node, features, weights, offset, side):
     """Write one gate # OUT; side: where rows go that lack one of its features."""
     for g in range(features.size):
-        gates.features[neuron, node, g] = features[g]
-        gates.weights[neuron, node, g] = weights[g]
-    gates.offsets[neuron, node] = offset
-    gates.lacking[neuron, node] = side
+        gates.records[neuron, node, g] = weights[g]
+        gates.records[neuron, node, FEATURES + g] = features[g]
+    gates.records[neuron, node, OFFSET] = offset
+    gates.records[neuron, node, LACKING] = side
 
 
 @inner_exact
@@ -159,22 +199,21 @@ def gain_of(children, rows, counts, told, weights, sums):
 
 
 @exact_kernel
-def share_gates(columns, told, counts, candidates, picks, gates, neuron):
+def share_gates(columns, told, counts, candidates, gates, neuron):
     """Choose the gates of one neuron # OUT, level after level: all nodes of a level share the best candidate.
 
     Rows that lack a feature of a candidate are tried on the mean's side and on the other; where none does,
     it is the mean's side.
 
     columns: [d, n], the rows that judge; told: [D, n], their residuals times their weights; counts: [n],
-    these weights; candidates: Gates [S, C, G] without offsets; picks: [S, C], the rows where half-spaces end,
-    as fractions of all.
+    these weights; candidates: for each level.
     """
+    features, slopes, picks = candidates.features, candidates.weights, candidates.picks
     judges = np.arange(0, counts.size, max(1, counts.size // constants.GATE_ROWS))
     rows, levels = judges.size, picks.shape[0]
     leaves = np.zeros(rows, np.int64)
     children, best_children = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     values, weights, sums = np.empty(rows), np.empty(2 << levels), np.empty(2 << levels)
-    features, slopes = candidates.features, candidates.weights
     for s in range(levels):
         best, choice, offset, gap = -1.0, 0, np.inf, 0
         for c in range(picks.shape[1]):
@@ -190,23 +229,23 @@ def share_gates(columns, told, counts, candidates, picks, gates, neuron):
                     break
                 side = 1 - side
         leaves[:] = best_children
-        for node in range((1 << s) - 1, (2 << s) - 1):
-            keep_gate(gates, neuron, node, features[s, choice], slopes[s, choice], offset, gap)
+        keep_gate(gates, neuron, (1 << s) - 1, features[s, choice], slopes[s, choice], offset, gap)
 
 
 @exact_kernel
-def grow_gates(columns, told, counts, candidates, picks, gates, neuron):
+def grow_gates(columns, told, counts, candidates, gates, neuron):
     """Choose the gates of one neuron # OUT, node after node: each is the best candidate for its own rows.
 
-    As `share_gates`, with candidates: Gates [nodes, C, G] and picks: [nodes, C]. A node of few rows keeps a
-    gate that no row passes, and so does one without a candidate that leaves enough rows on both sides.
+    As `share_gates`, with candidates for each node. A node of few rows keeps a gate that no row passes, and
+    so does one without a candidate that leaves enough rows on both sides.
     """
+    features, slopes, picks = candidates.features, candidates.weights, candidates.picks
+    gates.grown[neuron] = 1
     nodes, rows = picks.shape[0], counts.size
     starts, stops = np.zeros(2 * nodes + 1, np.int64), np.zeros(2 * nodes + 1, np.int64)
     order, spare, stops[0] = np.arange(rows), np.empty(rows, np.int64), rows
     values, weights, sums = np.empty(rows), np.empty(2), np.empty(2)
     one, children = np.zeros(rows, np.int64), np.empty(rows, np.int64)
-    features, slopes = candidates.features, candidates.weights
     for node in range(nodes):
         start, stop = starts[node], stops[node]
         own, split = order[start:stop], stop
@@ -277,10 +316,8 @@ def _correlations(X: FloatArray, residuals: FloatArray) -> FloatArray:
     return told
 
 
-def draw_candidates(
-    odds: FloatArray, nodes: int, gating: str, random: np.random.Generator
-) -> tuple[Gates, FloatArray]:
-    """Return random half-spaces for some nodes of a neuron, and which of the node's rows each one ends at.
+def draw_candidates(odds: FloatArray, nodes: int, gating: str, random: np.random.Generator) -> Candidates:
+    """Return random half-spaces for some nodes of a neuron.
 
     Where gates are not picked by residuals there is one candidate, and features are drawn evenly.
     """
@@ -293,5 +330,4 @@ def draw_candidates(
     weights[np.arange(constants.GATE_FEATURES) >= used[:, :, None]] = 0.0
     weights[:, :, 0][used == 1] = 1.0
     features = np.where(weights == 0.0, features[:, :, :1], features)  # others may be missing
-    gates = Gates(features, weights, np.zeros(shape[:2]), np.zeros(shape[:2], np.int8))
-    return gates, random.random(shape[:2])
+    return Candidates(features, weights, random.random(shape[:2]))

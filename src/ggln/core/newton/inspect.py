@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core.newton.gates import FEATURES, LACKING
 from ggln.core.newton.learner import ExactLearner
 from ggln.core.newton.network import Network
 from ggln.core.newton.neurons.full import Full
@@ -77,7 +78,8 @@ class Paths(NamedTuple):
 
 def paths(network: Network, side: FloatArray) -> Paths:
     """Return the gates that rows [n, d] meet in each neuron."""
-    features, weights, offsets, lacking = network.gates
+    gates = network.gates
+    features, weights, offsets, lacking = gates.features, gates.weights, gates.offsets, gates.lacking
     neurons, nodes = offsets.shape
     levels = (nodes + 1).bit_length() - 1
     every, rows = np.arange(neurons), np.arange(len(side))[:, None]
@@ -90,7 +92,7 @@ def paths(network: Network, side: FloatArray) -> Paths:
         gap = lacking[every, node] == 1
         met[..., level] = node
         inside[..., level] = np.where(np.isnan(total), gap, total >= offsets[every, node])
-        node = 2 * node + 1 + inside[..., level]
+        node = 2 * node + 1 + inside[..., level] * gates.grown
     return Paths(met, inside.astype(np.bool_))
 
 
@@ -101,6 +103,13 @@ def contexts(network: Network, side: FloatArray) -> NDArray[np.int64]:
     return found
 
 
+def _looking_further(network: Network, columns: int) -> Network:
+    """Return a network whose gates look at features so many columns further on."""
+    records = network.gates.records.copy()
+    records[..., FEATURES:LACKING] += columns
+    return network._replace(gates=network.gates._replace(records=records))
+
+
 def mean(learner: ExactLearner, view: View, gated_by: FloatArray, threads: Threads) -> FloatArray:
     """Return the predicted means [n, D] in the user's units, with the gates where other rows [n, d] put them.
 
@@ -108,10 +117,7 @@ def mean(learner: ExactLearner, view: View, gated_by: FloatArray, threads: Threa
     """
     features = view.side.shape[1]
     other = copy(learner)
-    other.networks = [
-        network._replace(gates=network.gates._replace(features=network.gates.features + np.int32(features)))
-        for network in learner.networks
-    ]
+    other.networks = [_looking_further(network, features) for network in learner.networks]
     other._ready()
     wide = np.hstack([view.side, gated_by])
     nothing = np.empty((0, learner.settings.outputs))

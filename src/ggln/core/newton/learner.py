@@ -397,6 +397,9 @@ class ExactLearner(Beginner):
 
     def _advice(self, means: FloatArray, variances: FloatArray) -> FloatArray:
         """Return the natural parameters [n, R, Q] of regressions' means [n, R, D] and variances."""
+        if means.shape[1] == 1:
+            alone: FloatArray = self.kind.natural(means[:, 0], variances[:, 0])[:, None]
+            return alone
         wide = np.broadcast_to(variances, means.shape)
         parts = [self.kind.natural(means[:, r], wide[:, r]) for r in range(means.shape[1])]
         return np.stack(parts, axis=1) if parts else np.empty((len(means), 0, self.kind.planes))
@@ -441,11 +444,15 @@ class ExactLearner(Beginner):
                 tasks.append((follow, (self.kind, network, *rows, scratch, outputs)))
         if threads is not None:
             threads.run(tasks)
-        kinds = list(np.moveaxis(advice, 1, 0))
-        if not kinds and not self.networks:
-            kinds = [self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))]
-        kinds += [found.mean(axis=0) for found in said]
-        return np.stack(kinds, axis=1)
+        if not self.networks and not advice.shape[1]:
+            nobody: FloatArray = self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))
+            return nobody[:, None]
+        advisers = advice.shape[1]
+        kinds = np.empty((len(side), advisers + len(said), self.kind.planes))
+        kinds[:, :advisers] = advice
+        for place, found in enumerate(said, advisers):
+            kinds[:, place] = np.add.reduce(found) / len(found)
+        return kinds
 
     def _own_scratch(self, network: Network) -> Scratch:
         """Return the calling thread's buffers: threads may predict side by side."""
@@ -596,7 +603,8 @@ def _unflat(arrays: Arrays, prefix: str) -> Network:
     gates = Gates(*(np.require(fields.pop(f"gates.{name}"), requirements="W") for name in Gates._fields))
     fields = {name: np.require(array, requirements="W") for name, array in fields.items()}
     used = int(fields["inputs"].max())
-    tables, triangle = np.zeros((*fields["tables"].shape[:2], padded(used))), _triangle(used)
+    tables = np.zeros((*fields["tables"].shape[:2], padded(used)), np.float32)
+    triangle = _triangle(used)
     tables[..., :used] = fields["tables"]
     curvatures = np.zeros((*fields["curvatures"].shape[:2], triangle.size))
     curvatures[..., triangle] = fields["curvatures"]

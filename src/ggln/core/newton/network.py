@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.jit import fast_kernel, inlined, inner_fast
+from ggln.core.constants import CACHE_LINE
+from ggln.core.jit import fast_kernel, inlined, inner_exact, inner_fast, prefetch
 from ggln.core.newton import constants
 from ggln.core.newton.contexts import (
     Rows,
@@ -75,7 +76,7 @@ class Network(NamedTuple):
     span: Any  # [2, D]  range of all means
     limits: Any  # [2]  range of precisions
     gates: Any  # Gates
-    tables: Any  # [N, C, M]  weights
+    tables: Any  # [N, C, M]  weights, in single precision: a row alone waits for them
     pulls: Any  # [layers, M]  how strongly weights are held
     curvatures: Any  # [N, regions, ..]  what rows add to Hessians (`contexts.add_region`)
     told: Any  # [N, regions]  rows learnt there, by weight
@@ -104,6 +105,7 @@ class Scratch(NamedTuple):
     unit: Any  # [2 LANES - 1]
     gradient: Any  # [M]
     step: Any  # [M]
+    contexts: Any  # [N]
 
 
 def make_scratch(network: Network, kind: Any) -> Scratch:
@@ -126,6 +128,7 @@ def make_scratch(network: Network, kind: Any) -> Scratch:
         make_unit(),
         np.zeros(inputs),
         np.zeros(inputs),
+        np.zeros(int(network.sizes.sum()), np.int64),
     )
 
 
@@ -305,7 +308,7 @@ def blank_network(kind: Any, shape: Shape, features: NDArray[np.int32], span: Fl
         span,
         np.array([shape.least, shape.most]),
         empty_gates(neurons, shape.context_dim),
-        np.zeros((neurons, contexts, width)),
+        np.zeros((neurons, contexts, width), np.float32),
         np.ones((layers, width)),
         np.zeros((neurons, regions, triangle)),
         np.zeros((neurons, regions)),
@@ -413,9 +416,9 @@ def _fit_layer(
     for place in range(int(network.sizes[layer])):
         neuron, grown = int(network.first[layer]) + place, growing and place % 2 == 1
         nodes = count - 1 if grown else shape.context_dim
-        candidates, picks = draw_candidates(odds, nodes, shape.gating, random)
+        candidates = draw_candidates(odds, nodes, shape.gating, random)
         choose = grow_gates if grown else share_gates
-        choose(columns, told, counts, candidates, picks, network.gates, neuron)
+        choose(columns, told, counts, candidates, network.gates, neuron)
         contexts_of(network.gates, neuron, X, contexts)
         order_by_context(contexts, starts, order)
         own = Rows(table.inputs[order], table.targets[order], table.weights[order])
@@ -535,6 +538,22 @@ def take_step(
     fresh[n, c] = 0.0
 
 
+@inner_exact
+def find_contexts(records, grown, x, gaps, tables, contexts):
+    """Write the contexts of a row x [d] # OUT [N], and have their weights brought into the cache.
+
+    All neurons at once: they do not wait for each other's memory. gaps: whether the row lacks values.
+    """
+    for neuron in range(contexts.size):
+        if gaps:
+            contexts[neuron] = context_with_gaps(records, grown, neuron, x)
+        else:
+            contexts[neuron] = context_of(records, grown, neuron, x)
+        place = (neuron * tables.shape[1] + contexts[neuron]) * tables.shape[2]
+        for j in range(0, tables.shape[2], CACHE_LINE):
+            prefetch(tables, place + j)
+
+
 @fast_kernel
 def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     """Predict rows one after the other, each before it is learnt, if rows are to be learnt at all.
@@ -546,8 +565,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     sizes, counts_of, first_of, looked_at = network.sizes, network.inputs, network.first, network.features
     precisions, bias_range, regressions = network.precisions, network.bias_range, network.regressions
     span, limits, reach = network.span, network.limits, network.reach
-    features, slopes, offsets = network.gates.features, network.gates.weights, network.gates.offsets
-    lacking = network.gates.lacking
+    records, grown, contexts = network.gates.records, network.gates.grown, scratch.contexts
     tables, gradients, curvatures = network.tables, network.gradients, network.curvatures
     counts, fresh, spreads = network.counts, network.fresh, network.spread
     told_of, pulls = network.told, network.pulls
@@ -568,7 +586,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     matrix, factor, shares, unit = scratch.matrix, scratch.factor, scratch.shares, scratch.unit
     gradient, step, x = scratch.gradient, scratch.step, np.empty(X.shape[1])
     for t in range(X.shape[0]):
-        gaps = copy_row(X, t, x)
+        find_contexts(records, grown, x, copy_row(X, t, x), tables, contexts)
         for layer in range(layers):
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
             write_inputs(
@@ -579,10 +597,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             furthest = reach[layer] + find_centre(kind, inputs, 0, trusted, span, centre, own)
             for k in range(sizes[layer]):
                 neuron = first_of[layer] + k
-                if gaps:
-                    context = context_with_gaps(features, slopes, offsets, lacking, neuron, x)
-                else:
-                    context = context_of(features, slopes, offsets, neuron, x)
+                context = contexts[neuron]
                 place = (neuron * tables.shape[1] + context) * width
                 for q in range(planes):
                     own[q] = dot(inputs, q * width, tables, place, size)

@@ -43,8 +43,8 @@ def pick_gates(
     solved = fit_network(
         kind, shape, X, nothing, Y, np.ones(len(X)), random, Y - Y.mean(axis=0), lambda _: None
     ).gates
-    firsts = (1 << np.arange(context_dim)) - 1  # all nodes of a level share a gate
-    solved = type(solved)(*(array[:, firsts] for array in solved))
+    firsts = (1 << np.arange(context_dim)) - 1  # where levels have their gates
+    solved = solved._replace(records=solved.records[:, firsts])
     single = (solved.weights[..., 0] == 1.0) & (solved.weights[..., 1:] == 0.0).all(axis=-1)
     codes, normals = solved.features[..., 0].astype(np.int32), np.zeros((int((~single).sum()), columns))
     places = np.argwhere(~single)

@@ -37,8 +37,10 @@ class Univariate(NamedTuple):
 
     def natural(self, means: FloatArray, variances: FloatArray) -> FloatArray:
         """Return planes [n, 2] of Gaussians of means [n, 1] and variances [n, 1] or [1]."""
-        precisions = np.broadcast_to(1.0 / variances, means.shape)
-        return np.concatenate([precisions, precisions * means], axis=1)
+        planes = np.empty((len(means), 2))
+        planes[:, :1] = 1.0 / variances
+        np.multiply(planes[:, :1], means, out=planes[:, 1:])
+        return planes
 
     def gaussians(self, planes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return means and variances [.., 1] of planes [.., 2]."""
