@@ -6,9 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from ggln.core.newton.classes import ClassLearner
+from ggln.core.newton.classes import ClassLearner, networks_of_column, sigmoid
+from ggln.core.newton.classes import KIND
 from ggln.core.newton.learner import Settings
+from ggln.core.newton.network import fit_network
 from ggln.core.threads import Threads
 
 EVERY = pytest.mark.parametrize("classes", [2, 3])
@@ -103,6 +106,31 @@ def test_state_and_pickle_go_on_to_the_last_bit(classes, online):
         each.partial_fit(X[21:40], goals[21:40], np.ones(19), None, False)
     for other in others:
         assert np.array_equal(learner.probabilities(X, None), other.probabilities(X, None))
+
+
+@pytest.mark.parametrize(
+    ("n_estimators", "columns", "each"), [(1, 9, 1), (16, 1, 16), (16, 4, 16), (16, 10, 6), (3, 50, 2)]
+)
+def test_many_columns_share_networks(n_estimators, columns, each):
+    assert networks_of_column(n_estimators, columns) == each
+    learner = make(max(columns, 2), n_estimators=n_estimators)
+    assert sum(len(group) for group in learner.groups[:-1]) == each
+    assert learner.count == each + len(learner.groups[0])
+
+
+def test_linear_networks_are_logistic_regressions():
+    """Towards its root, which is pulled to zero, a network without gates is pulled once more."""
+    X, codes, _ = table(200, 2)
+    goals, weights = ones(codes, 2), np.random.default_rng(1).uniform(0.5, 2.0, 200)
+    learner = make(2)
+    shape = learner._shape(learner.groups[-1].start, 200)._replace(mixing=False)
+    rows = X, np.empty((200, 0, 1)), goals, weights
+    network = fit_network(KIND, shape, *rows, np.random.default_rng(0), goals - 0.5, lambda _: None)
+    inputs = np.column_stack([X, np.ones(200)])
+    found = sigmoid(inputs @ network.tables[0, 0, :4])
+    for strength in (1.0, 2.0):
+        twin = LogisticRegression(C=strength, fit_intercept=False, tol=1e-10).fit(inputs, codes, weights)
+        np.testing.assert_allclose(found, twin.predict_proba(inputs)[:, 1], atol=0.01)
 
 
 def test_a_class_that_never_came_is_unlikely_and_possible():
