@@ -88,9 +88,7 @@ class ClassLearner:
 
     def _shape(self, network: int, rows: int) -> Shape:
         """Return what a network of a column is made of: a bias is a logit of 1, there are no variances."""
-        own = self.settings.shape(network, rows)
-        gating = "sides" if own.gating == "residual" else own.gating
-        own = own._replace(along_axes=False, bias_range=1.0, most=MOST_LOGIT, gating=gating)
+        own = self.settings.shape(network, rows)._replace(along_axes=False, bias_range=1.0, most=MOST_LOGIT)
         if network not in self.groups[-1]:
             return own
         return own._replace(

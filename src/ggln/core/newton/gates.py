@@ -150,17 +150,14 @@ def draw_candidates(
 ) -> tuple[Gates, NDArray[np.int64]]:
     """Return random half-spaces for each gate of a neuron, and the row that each one ends at.
 
-    Where gates are not picked by residuals there is one candidate, and features are drawn evenly. With
-    "sides", half of those that look at one feature hold what is at most, not at least, the row's value: where
-    most rows have the least value, as in columns of zeros and ones, no others part anything.
+    Where gates are not picked by residuals there is one candidate, and features are drawn evenly.
     """
-    picked = gating in ("residual", "sides")
+    picked = gating == "residual"
     shape = levels, constants.CANDIDATES if picked else 1, constants.GATE_FEATURES
     features = random.choice(odds.size, shape, p=odds if picked else None).astype(np.int32)
     weights = random.standard_normal(shape)
     used = 1 + random.integers(0, constants.GATE_FEATURES, shape[:2])
     used[random.random(shape[:2]) < (1.0 if gating == "axis" else constants.AXIS_SHARE)] = 1
     weights[np.arange(constants.GATE_FEATURES) >= used[:, :, None]] = 0.0
-    alone = weights[:, :, 0]
-    alone[used == 1] = np.sign(alone[used == 1]) if gating == "sides" else 1.0
+    weights[:, :, 0][used == 1] = 1.0
     return Gates(features, weights, np.zeros(shape[:2])), random.integers(0, rows, shape[:2])

@@ -53,7 +53,7 @@ class Shape(NamedTuple):
     most: float
     pull: float = constants.PULL  # of every context towards its parent
     mixing: bool = True  # whether a context is believed only as far as its parent is worse
-    gating: str = "residual"  # or "sides" (`gates.draw_candidates`); "mixed" or "axis" are at random
+    gating: str = "residual"  # or "mixed" or "axis", at random
     without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
     most_features: int = constants.MOST_FEATURES  # that a layer looks at
 
