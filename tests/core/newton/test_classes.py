@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from ggln.core.newton.classes import ClassLearner, networks_of_column, sigmoid
-from ggln.core.newton.classes import KIND
+from ggln.core.newton.classes import KIND, ClassLearner, networks_of_column, sigmoid
 from ggln.core.newton.learner import Settings
 from ggln.core.newton.network import fit_network
 from ggln.core.threads import Threads
@@ -118,19 +117,30 @@ def test_many_columns_share_networks(n_estimators, columns, each):
     assert learner.count == each + len(learner.groups[0])
 
 
+def fit_linear(X, goals, weights):
+    """Return what a linear network's weights predict of rows."""
+    learner = make(2)
+    shape = learner._shape(learner.groups[-1].start, len(X))._replace(mixing=False)
+    rows = X, np.empty((len(X), 0, 1)), goals, weights
+    network = fit_network(KIND, shape, *rows, np.random.default_rng(0), goals - 0.5, lambda _: None)
+    return sigmoid(np.column_stack([X, np.ones(len(X))]) @ network.tables[0, 0, :4])
+
+
 def test_linear_networks_are_logistic_regressions():
     """Towards its root, which is pulled to zero, a network without gates is pulled once more."""
     X, codes, _ = table(200, 2)
-    goals, weights = ones(codes, 2), np.random.default_rng(1).uniform(0.5, 2.0, 200)
-    learner = make(2)
-    shape = learner._shape(learner.groups[-1].start, 200)._replace(mixing=False)
-    rows = X, np.empty((200, 0, 1)), goals, weights
-    network = fit_network(KIND, shape, *rows, np.random.default_rng(0), goals - 0.5, lambda _: None)
-    inputs = np.column_stack([X, np.ones(200)])
-    found = sigmoid(inputs @ network.tables[0, 0, :4])
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 200)
+    found, inputs = fit_linear(X, ones(codes, 2), weights), np.column_stack([X, np.ones(200)])
     for strength in (1.0, 2.0):
         twin = LogisticRegression(C=strength, fit_intercept=False, tol=1e-10).fit(inputs, codes, weights)
         np.testing.assert_allclose(found, twin.predict_proba(inputs)[:, 1], atol=0.01)
+
+
+def test_weight_2_is_the_row_twice():
+    X, codes, _ = table(100, 2)
+    goals, often = ones(codes, 2), np.repeat(np.arange(100), 1 + codes)
+    repeated = fit_linear(X[often], goals[often], np.ones(often.size))
+    np.testing.assert_allclose(fit_linear(X, goals, 1.0 + codes)[often], repeated, atol=1e-9)
 
 
 def test_a_class_that_never_came_is_unlikely_and_possible():
