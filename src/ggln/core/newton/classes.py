@@ -39,7 +39,7 @@ FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
 KIND = Bernoulli(1)
 TEMPERATURES = np.array([0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
-"""Logits are divided by these. Classes that lie apart need the low ones: neurons are damped layer by layer."""
+"""Logits are divided by these. Classes that lie apart need the low ones, since each layer damps its logits."""
 LEAST_PROBABILITY = 0.01
 """What the regression says is kept this far from 0 and 1: it knows nothing of certainty."""
 MOST_LOGIT = 8.0
