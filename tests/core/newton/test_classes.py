@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from ggln.core.newton.classes import KIND, ClassLearner, networks_of_column, sigmoid
+from ggln.core.newton.classes import KIND, ClassLearner, merge_rows, networks_of_column, sigmoid
 from ggln.core.newton.learner import Settings
 from ggln.core.newton.network import fit_network
 from ggln.core.threads import Threads
@@ -136,11 +136,12 @@ def test_linear_networks_are_logistic_regressions():
         np.testing.assert_allclose(found, twin.predict_proba(inputs)[:, 1], atol=0.01)
 
 
-def test_weight_2_is_the_row_twice():
-    X, codes, _ = table(100, 2)
-    goals, often = ones(codes, 2), np.repeat(np.arange(100), 1 + codes)
-    repeated = fit_linear(X[often], goals[often], np.ones(often.size))
-    np.testing.assert_allclose(fit_linear(X, goals, 1.0 + codes)[often], repeated, atol=1e-9)
+def test_rows_that_are_alike_are_one_row_of_their_weight():
+    X = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, -0.0], [1.0, 0.0], [2.0, 1.0]])
+    goals = np.array([[1.0], [0.0], [1.0], [0.0], [0.0]])
+    found = merge_rows(X, goals, np.array([1.0, 2.0, 0.5, 4.0, 0.0]))
+    for array, expected in zip(found, ([[1, 0], [2, 1], [1, 0]], [[1], [0], [0]], [1.5, 2, 4]), strict=True):
+        np.testing.assert_array_equal(array, expected)
 
 
 def test_a_class_that_never_came_is_unlikely_and_possible():

@@ -39,7 +39,7 @@ FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
 KIND = Bernoulli(1)
 TEMPERATURES = np.array([0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
-"""Logits are divided by these. Classes that lie apart need the low ones, since each layer damps its logits."""
+"""Logits are divided by these. Classes that lie apart need the low ones: every layer damps its logits."""
 LEAST_PROBABILITY = 0.01
 """What the regression says is kept this far from 0 and 1: it knows nothing of certainty."""
 MOST_LOGIT = 8.0
@@ -118,6 +118,7 @@ class ClassLearner:
     def _solve(
         self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
     ) -> None:
+        X, goals, weights = merge_rows(X, goals, weights)
         self.inputs.fit(X[weights > 0])
         settings, side, codes = self.settings, self.inputs.transform(X), self._codes(goals)
         advice = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
@@ -342,6 +343,22 @@ class ClassLearner:
 def networks_of_column(n_estimators: int, columns: int) -> int:
     """Return how many networks with gates each column has: fewer where there are many columns."""
     return max(min(n_estimators, 2), n_estimators * FEW_COLUMNS // max(columns, FEW_COLUMNS))
+
+
+def merge_rows(
+    X: FloatArray, goals: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return rows that are alike, class included, as one row of their weight, in the order of the first ones.
+
+    Copies would fall into several folds, and a row that is left out would know its class by its copies. Where
+    only rare classes were copied, all that has no copy, as new rows have, would seem to be of the others.
+    """
+    lines = np.column_stack([X, goals]) + 0.0  # of both zeros, one
+    names = lines.view(np.dtype((np.void, lines.shape[1] * lines.itemsize)))[:, 0]
+    _, first, place = np.unique(names, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    kept = first[order]
+    return X[kept], goals[kept], np.bincount(place, weights)[order]
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:
