@@ -56,7 +56,8 @@ def halves(name: str, fold: int, folds: int, seed: int, data_dir: Path | None) -
         cuts = StratifiedKFold(folds, shuffle=True, random_state=seed)
         train, test = list(cuts.split(X, y))[fold]
     else:
-        _, X, y = datasets.load_bandit(name, data_dir)
+        _, X, labels = datasets.load_bandit(name, data_dir)
+        y = np.asarray(labels)
         drawn = np.random.default_rng(seed).permutation(len(X))
         train, test = drawn[:ROWS], drawn[ROWS : 2 * ROWS]
         test = test[np.isin(y[test], y[train])]

@@ -44,6 +44,8 @@ LEAST_PROBABILITY = 0.01
 """What the regression says is kept this far from 0 and 1: it knows nothing of certainty."""
 MOST_LOGIT = 8.0
 """Range of every neuron's logit: odds of 3,000 to 1."""
+SUREST_LOGIT = 12.0
+"""Range of the logits that take part in the mixture, odds of 160,000 to 1: nothing is impossible."""
 LINEAR_FEATURES = 128
 """Features that a logistic regression looks at, at most. It has no gates, so these are few Hessians."""
 FEW_COLUMNS = 4
@@ -183,7 +185,8 @@ class ClassLearner:
 
     def _components(self, kinds: FloatArray) -> FloatArray:
         """Return the probabilities [n, components, classes] of logits [n, kinds, columns]."""
-        p = sigmoid(kinds[:, :, None] / TEMPERATURES[:, None]).reshape(len(kinds), -1, kinds.shape[2])
+        sharp = np.clip(kinds[:, :, None] / TEMPERATURES[:, None], -SUREST_LOGIT, SUREST_LOGIT)
+        p = sigmoid(sharp).reshape(len(kinds), -1, kinds.shape[2])
         if self.settings.outputs == 1:
             return np.concatenate([1.0 - p, p], axis=2)
         found: FloatArray = p / p.sum(axis=2, keepdims=True)
@@ -358,7 +361,8 @@ def merge_rows(
     _, first, place = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     kept = first[order]
-    return X[kept], goals[kept], np.bincount(place, weights)[order]
+    totals: FloatArray = np.bincount(place, weights)[order].astype(np.float64)
+    return X[kept], goals[kept], totals
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:
