@@ -41,11 +41,11 @@ ONE = np.ones(1)
 
 
 class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
-    """Classification with probabilities, learnt online and without backpropagation.
+    """Classification with probabilities, learnt exactly and without backpropagation.
 
     Every neuron of a Bernoulli gated linear network predicts the class itself: a geometric mixture of the
-    probabilities below it, with weights that half-spaces of the input choose, learns its own convex problem.
-    With more than two classes, each has a network against all others; these share their gates.
+    probabilities below it, with weights that half-spaces of the input choose, solves its own convex problem.
+    With more than two classes, each has networks against all others.
 
     Parameters
     ----------
@@ -58,22 +58,25 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
     epochs : int
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
-        Networks with different gates, whose probabilities are averaged.
-    gating : {"tree", "sphere", "axis", "mixed", "pairs", "residual"}
-        Directions of the half-spaces: mostly splits of a small boosted model of trees; uniform on the sphere;
-        one random feature each; half on the sphere and half on features; from one random row to another,
-        which suits many correlated features such as pixels; or picked among random ones by how well they
-        split residuals. step="newton" picks for "tree" as for "residual", or draws "axis", or "mixed", of up
+        Networks with different gates. step="newton" has so many for each class that is held against the
+        others, but where these are more than four, in all four times as many; rows left out tell what each
+        kind is worth. Otherwise their probabilities are averaged.
+    gating : {"residual", "tree", "sphere", "axis", "mixed", "pairs"}
+        Directions of the half-spaces: picked among random ones by how well they split residuals; mostly
+        splits of a small boosted model of trees; uniform on the sphere; one random feature each; half on the
+        sphere and half on features; or from one random row to another, which suits many correlated features
+        such as pixels. step="newton" picks for "tree" as for "residual", or draws "axis", or "mixed", of up
         to three features.
     gating_bias : float or "data"
         Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
     learning_rate : float
         Step of the online gradient descent.
-    step : {"normalised", "ogd", "newton"}
-        "normalised" divides the learning rate by the largest curvature that the neuron's loss can have, a
-        quarter of the squared length of its inputs; "ogd" takes it as it is. "newton" solves the weights of
-        a table, above a regression on smooth bumps, and goes on by Newton steps; it does without epochs,
-        gating_bias, learning_rate, decay, weight_range, min_probability, aggregation, anneal and shuffle.
+    step : {"newton", "normalised", "ogd"}
+        "newton" solves the weights of a table, above a regression on smooth bumps, and goes on by Newton
+        steps; it does without epochs, gating_bias, learning_rate, decay, weight_range, min_probability,
+        hinges, aggregation, anneal and shuffle. The others follow the gradient: "normalised" divides the
+        learning rate by the largest curvature that the neuron's loss can have, a quarter of the squared
+        length of its inputs; "ogd" takes it as it is.
     decay : float or None
         Rows after which the step falls as 1 / time: after t rows it is min(1, decay / t) of its length. None
         leaves it as it is, which forgets what is long ago.
@@ -144,14 +147,14 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        layer_sizes: Sequence[int] = (16, 16, 16),
-        context_dim: int | Sequence[int] | None = 4,
+        layer_sizes: Sequence[int] = (8, 8, 8),
+        context_dim: int | Sequence[int] | None = None,
         epochs: int = 20,
-        n_estimators: int = 4,
-        gating: str = "tree",
+        n_estimators: int = 16,
+        gating: str = "residual",
         gating_bias: float | str = "data",
         learning_rate: float = 0.2,
-        step: str = "normalised",
+        step: str = "newton",
         decay: float | None = None,
         weight_range: tuple[float, float] = (-200.0, 200.0),
         min_probability: float = 1e-3,
@@ -207,8 +210,9 @@ class GLNClassifier(Probabilities, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Labels: numbers, strings or booleans.
         **more
-            `sample_weight` of shape (n,), where step="newton": how much each row counts. Nothing else is
-            taken; gradient steps answer weights with an error that says what to do instead.
+            `sample_weight` of shape (n,), where step="newton": how much each row counts; one of weight 2
+            counts as the row twice. Nothing else is taken; gradient steps answer weights with an error that
+            says what to do instead.
         """
         weight = _weight_among("fit", more, self.step == "newton")
         self._check_parameters()

@@ -9,6 +9,7 @@ TINY = {
     "epochs": 2,
     "n_estimators": 2,
     "gating": "mixed",
+    "step": "normalised",
     "random_state": 0,
 }
 

@@ -23,7 +23,9 @@ def test_digits_by_engine_and_twin():
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     assert GLNClassifier(random_state=0).fit(X_train, y_train).score(X_test, y_test) > 0.97
     few = GLNClassifier((3, 2), context_dim=2, n_estimators=1, gating="axis", gating_bias=0.5, random_state=0)
-    few.set_params(standardize=False).partial_fit(X_train[:40] / 4 - 2, y_train[:40], classes=range(10))
+    few.set_params(step="normalised", standardize=False).partial_fit(
+        X_train[:40] / 4 - 2, y_train[:40], classes=range(10)
+    )
     learner = few.learner_
     twin = ReferenceBernoulli(learner.settings, Gates(*learner.ensemble.gates))
     for row, label in zip(X_train[:40] / 4 - 2, y_train[:40], strict=True):

@@ -70,7 +70,7 @@ def test_models_in_memory_that_cannot_be_written_to_go_on(tmp_path):
     random = np.random.default_rng(0)
     X = random.standard_normal((100, 3))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
-    model = GLNClassifier(hinges=20, epochs=1, layer_sizes=(4,), random_state=0).fit(X, y)
+    model = GLNClassifier((4,), 4, 1, 4, "tree", step="normalised", hinges=20, random_state=0).fit(X, y)
     joblib.dump(model, tmp_path / "model")
     mapped = joblib.load(tmp_path / "model", mmap_mode="r")
     np.testing.assert_array_equal(mapped.predict_proba(X), model.predict_proba(X))

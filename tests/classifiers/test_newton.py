@@ -6,10 +6,13 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 
 import ggln
+from ggln import GLNClassifier
 from ggln.core.newton.classes import ClassLearner
 
 EVERY = pytest.mark.parametrize("classes", [2, 3])
@@ -21,10 +24,42 @@ def solved(tiny):
     return lambda **changes: tiny(**{"step": "newton", "layer_sizes": (3, 2), "context_dim": 2, **changes})
 
 
-def test_iris_is_learnt(solved):
+def test_it_is_the_default_and_iris_is_learnt():
     X, y = load_iris(return_X_y=True)
-    model = solved(layer_sizes=(8, 8), n_estimators=4, context_dim=None, gating="tree")
+    model = GLNClassifier(random_state=0)
+    assert model.step == "newton"
     assert cross_val_score(model, X, load_iris().target_names[y], scoring="neg_log_loss").mean() > -0.25
+
+
+def test_it_beats_logistic_regression_where_lines_do_not_part_classes():
+    X, y = make_moons(500, noise=0.25, random_state=0)
+    models = GLNClassifier(random_state=0), LogisticRegression()
+    exact, linear = (log_loss(y[300:], m.fit(X[:300], y[:300]).predict_proba(X[300:])) for m in models)
+    assert exact < 0.7 * linear
+
+
+def test_it_is_as_good_as_logistic_regression_where_lines_do():
+    """The truth is linear: what all else costs is little, with rows few."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1150, 6))
+    y = (random.random(1150) < 1 / (1 + np.exp(-2 * X[:, 0] + X[:, 1]))).astype(int)
+    models = GLNClassifier(random_state=0), LogisticRegression()
+    exact, linear = (log_loss(y[150:], m.fit(X[:150], y[:150]).predict_proba(X[150:])) for m in models)
+    assert exact < 1.1 * linear
+
+
+def test_wide_tables_and_many_classes_are_bounded():
+    random = np.random.default_rng(0)
+    y = np.arange(120) % 12
+    X = 3 * np.eye(12, 300)[y] + random.normal(size=(120, 300))
+    model = GLNClassifier(random_state=0).fit(X, y)
+    networks = model.learner_.networks
+    assert len(networks) == 12 * (5 + 3)  # 16 * 4 // 12 with gates, and as many linear ones as deep ones
+    assert max(int(network.inputs.max()) for network in networks) == 129
+    assert (
+        sum(part.nbytes for part in model.learner_.state()[1].values()) < 250e6
+    )  # a megabyte or two for each network
+    assert log_loss(y, model.predict_proba(X)) < 1.5
 
 
 @EVERY
@@ -121,6 +156,26 @@ def test_rows_count_by_their_weights(solved, table, assert_same):
     assert many.predict_proba(X)[:, 1].mean() > few.predict_proba(X)[:, 1].mean() + 0.05
     streamed = solved().partial_fit(X, y, classes=[0, 1, 2], sample_weight=weights)
     assert np.isfinite(streamed.partial_fit(X, y, sample_weight=weights).predict_log_proba(X)).all()
+
+
+def test_a_row_of_weight_three_is_the_row_three_times(solved, table):
+    """Of a table to the last bit; a stream is solved afresh after other rows."""
+    X, y = table(200, 2)
+    y = np.where(np.random.default_rng(1).random(200) < 0.3, 1 - y, y)  # otherwise weights tell nothing
+    weights = np.where(y == 1, 3, 1)
+    often = np.repeat(np.arange(200), weights)
+    new = table(500, 2, seed=7)[0]
+
+    def chances(model):
+        return model.predict_proba(new)[:, 1]
+
+    plain, weighted = chances(solved().fit(X, y)), chances(solved().fit(X, y, sample_weight=weights))
+    np.testing.assert_array_equal(weighted, chances(solved().fit(X[often], y[often])))
+    assert weighted.mean() > plain.mean() + 0.15
+    one = chances(solved().partial_fit(X, y, [0, 1], sample_weight=weights))
+    other = chances(solved().partial_fit(X[often], y[often], [0, 1]))
+    assert abs(one.mean() - other.mean()) < 0.05
+    assert one.mean() > plain.mean() + 0.1
 
 
 def test_wrong_weights_are_refused_and_change_nothing(solved, tiny, table, assert_same):

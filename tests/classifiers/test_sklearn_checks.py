@@ -4,14 +4,21 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ggln import GLNClassifier
 
-SMALL = {"layer_sizes": (8, 8, 1), "context_dim": 3, "epochs": 10, "n_estimators": 1, "random_state": 0}
+SMALL = {
+    "layer_sizes": (8, 8, 1),
+    "context_dim": 3,
+    "epochs": 10,
+    "n_estimators": 1,
+    "step": "normalised",
+    "random_state": 0,
+}
 
 
 @parametrize_with_checks(
     [
         GLNClassifier(random_state=0),
         GLNClassifier(**SMALL, gating="mixed", aggregation="last"),
-        GLNClassifier(step="newton", n_estimators=2, random_state=0),
+        GLNClassifier(**SMALL, gating="tree"),
     ]
 )
 def test_keeps_the_conventions_of_scikit_learn(estimator, check):

@@ -403,6 +403,7 @@ def test_gaps_are_refused_with_a_remedy(tiny):
 
 
 def test_weights_are_refused_by_classifiers_too():
-    for method in (GLNClassifier().fit, GLNClassifier().partial_fit):
+    model = GLNClassifier(step="normalised", context_dim=4)
+    for method in (model.fit, model.partial_fit):
         with pytest.raises(TypeError, match=r"takes no sample_weight: .* Give rows with more weight several"):
             method([[0.0], [1.0]], [0, 1], sample_weight=[1.0, 2.0])

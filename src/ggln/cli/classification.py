@@ -43,17 +43,20 @@ def classification(
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Times that the rows are cut into folds.")] = 2,
     n_jobs: Workers = 1,
+    data_dir: DataDir = None,
     store: Store = None,
     output: Output = RESULTS,
 ) -> None:
-    """The classifier's defaults on the tables that ship with scikit-learn, beside its classifiers.
+    """The classifier's defaults on scikit-learn's tables, statlog and adult, beside its classifiers.
+
+    The last two take part where their files are found.
 
     Example: ggln reproduce classification --repeats 1
     """
     from ggln.experiments import classification as experiment
     from ggln.plots import classification as picture
 
-    results = experiment.run(folds, repeats, store_folder(store, output), n_jobs)
+    results = experiment.run(folds, repeats, store_folder(store, output), n_jobs, data_dir)
     console = new_console()
     for score, title in experiment.TITLES.items():
         print_table(console, title, *experiment.table(results, score), {})

@@ -31,6 +31,7 @@ SETTING: dict[str, Any] = {
     "gating": "pairs",
     "gating_bias": 0.05,
     "learning_rate": 1.0,
+    "step": "normalised",
     "min_probability": 1e-3,
 }
 

@@ -30,8 +30,9 @@ def draw(results: dict[str, Any]) -> Figure:
     left.set_ylim(len(names) - 0.5, -0.5)
     left.set_xlabel("errors, %, with standard error (less is better)")
     right.set_xlabel("log-loss, nats (less is better)")
+    left.set_xlim(left=0.0)
+    right.set_xscale("log")  # from next to nothing to what is worse than a guess
     for axes in (left, right):
-        axes.set_xlim(left=0.0)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=GREY, alpha=0.3)
     figure.legend(loc="outside upper center", ncols=3)

@@ -6,9 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from ggln.core.newton.classes import ClassLearner
+from ggln.core.newton.classes import KIND, ClassLearner, merge_rows, networks_of_column, sigmoid
 from ggln.core.newton.learner import Settings
+from ggln.core.newton.network import fit_network
 from ggln.core.threads import Threads
 
 EVERY = pytest.mark.parametrize("classes", [2, 3])
@@ -103,6 +105,43 @@ def test_state_and_pickle_go_on_to_the_last_bit(classes, online):
         each.partial_fit(X[21:40], goals[21:40], np.ones(19), None, False)
     for other in others:
         assert np.array_equal(learner.probabilities(X, None), other.probabilities(X, None))
+
+
+@pytest.mark.parametrize(
+    ("n_estimators", "columns", "each"), [(1, 9, 1), (16, 1, 16), (16, 4, 16), (16, 10, 6), (3, 50, 2)]
+)
+def test_many_columns_share_networks(n_estimators, columns, each):
+    assert networks_of_column(n_estimators, columns) == each
+    learner = make(max(columns, 2), n_estimators=n_estimators)
+    assert sum(len(group) for group in learner.groups[:-1]) == each
+    assert learner.count == each + len(learner.groups[0])
+
+
+def fit_linear(X, goals, weights):
+    """Return what a linear network's weights predict of rows."""
+    learner = make(2)
+    shape = learner._shape(learner.groups[-1].start, len(X))._replace(mixing=False)
+    rows = X, np.empty((len(X), 0, 1)), goals, weights
+    network = fit_network(KIND, shape, *rows, np.random.default_rng(0), goals - 0.5, lambda _: None)
+    return sigmoid(np.column_stack([X, np.ones(len(X))]) @ network.tables[0, 0, :4])
+
+
+def test_linear_networks_are_logistic_regressions():
+    """Towards its root, which is pulled to zero, a network without gates is pulled once more."""
+    X, codes, _ = table(200, 2)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 200)
+    found, inputs = fit_linear(X, ones(codes, 2), weights), np.column_stack([X, np.ones(200)])
+    for strength in (1.0, 2.0):
+        twin = LogisticRegression(C=strength, fit_intercept=False, tol=1e-10).fit(inputs, codes, weights)
+        np.testing.assert_allclose(found, twin.predict_proba(inputs)[:, 1], atol=0.01)
+
+
+def test_rows_that_are_alike_are_one_row_of_their_weight():
+    X = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, -0.0], [1.0, 0.0], [2.0, 1.0]])
+    goals = np.array([[1.0], [0.0], [1.0], [0.0], [0.0]])
+    found = merge_rows(X, goals, np.array([1.0, 2.0, 0.5, 4.0, 0.0]))
+    for array, expected in zip(found, ([[1, 0], [2, 1], [1, 0]], [[1], [0], [0]], [1.5, 2, 4]), strict=True):
+        np.testing.assert_array_equal(array, expected)
 
 
 def test_a_class_that_never_came_is_unlikely_and_possible():

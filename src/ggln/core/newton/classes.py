@@ -2,9 +2,10 @@
 
 Two classes have one set of networks, several have one for each class against all others, whose probabilities
 are normalised. Below them, one regression on bumps predicts the zeros and ones of all classes; what it says
-of a row left out enters as a logit. Tables and streams are learnt as in `learner`: networks leave out a fold
-and are judged by it; a stream is solved afresh as its first rows grow. A kind of prediction takes part in the
-mixture once for each of `TEMPERATURES`, by which its logits are divided.
+of a row whose fold is left out enters as a logit. There are three kinds of networks: deep and shallow ones as
+in `learner`, and single neurons without gates, which are logistic regressions. Tables and streams are learnt
+as there: networks leave out a fold and are judged by it; a stream is solved afresh as its first rows grow. A
+kind of prediction takes part in the mixture once for each of `TEMPERATURES`, by which its logits are divided.
 """
 
 from dataclasses import asdict, replace
@@ -39,11 +40,19 @@ from ggln.core.threads import Threads
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
 KIND = Bernoulli(1)
-TEMPERATURES = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
+TEMPERATURES = np.array([0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
+"""Logits are divided by these. Classes that lie apart need the low ones: every layer damps its logits."""
 LEAST_PROBABILITY = 0.01
 """What the regression says is kept this far from 0 and 1: it knows nothing of certainty."""
 MOST_LOGIT = 8.0
 """Range of every neuron's logit: odds of 3,000 to 1."""
+SUREST_LOGIT = 12.0
+"""Range of the logits that take part in the mixture, odds of 160,000 to 1: nothing is impossible."""
+LINEAR_FEATURES = 128
+"""Features that a logistic regression looks at, at most. It has no gates, so these are few Hessians."""
+FEW_COLUMNS = 4
+"""Up to so many columns have `n_estimators` networks each, more of them share as many as these have: time and
+memory are bounded, and a mixture over many classes is less hungry for networks."""
 
 
 class ClassLearner(Beginner):
@@ -64,6 +73,12 @@ class ClassLearner(Beginner):
         self.judged = 0.0  # weight of the rows that shares come from
         self.rows = 0
         self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        count = networks_of_column(settings.n_estimators, settings.outputs)
+        kinds = min(settings.kinds, count)
+        # which of a column's networks are of each kind: deep, shallow, linear
+        self.groups = [range(group, count, kinds) for group in range(kinds)]
+        self.groups.append(range(count, count + len(self.groups[0])))
+        self.count = self.groups[-1].stop
 
     @property
     def classes(self) -> int:
@@ -76,9 +91,18 @@ class ClassLearner(Beginner):
         return found
 
     def _shape(self, network: int, rows: int) -> Shape:
-        """Return what a network is made of: a bias is a logit of 1, and there are no variances."""
-        own = self.settings.shape(network, rows)
-        return own._replace(along_axes=False, bias_range=1.0, most=MOST_LOGIT)
+        """Return what a network of a column is made of: a bias is a logit of 1, there are no variances."""
+        own = self.settings.shape(network, rows)._replace(along_axes=False, bias_range=1.0, most=MOST_LOGIT)
+        if network not in self.groups[-1]:
+            return own
+        return own._replace(
+            layer_sizes=(1,),
+            context_dim=0,
+            regressions=0,
+            pull=constants.DEEP_PULL,
+            mixing=True,
+            most_features=LINEAR_FEATURES,
+        )
 
     # Solving -------------------------------------------------------------------------------------------
 
@@ -91,12 +115,14 @@ class ClassLearner(Beginner):
 
     def steps(self, rows: int) -> int:
         """Return how many steps `fit` tells of."""
-        networks = self.settings.outputs * self.settings.n_estimators
-        return len(self.settings.layer_sizes) * networks if rows >= constants.FEWEST_ROWS else 0
+        linear = len(self.groups[-1])
+        layers = len(self.settings.layer_sizes) * (self.count - linear) + linear
+        return self.settings.outputs * layers if rows >= constants.FEWEST_ROWS else 0
 
     def _solve(
         self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
     ) -> None:
+        X, goals, weights = merge_rows(X, goals, weights)
         self.inputs.settle(X[weights > 0], weights[weights > 0])
         settings, side, codes = self.settings, self.inputs.transform(X), self._codes(goals)
         advice = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
@@ -104,12 +130,13 @@ class ClassLearner(Beginner):
         if np.count_nonzero(weights) < constants.FEWEST_ROWS:
             self._judge(advice[:, None], codes, weights)
             return
-        folds, count = settings.assign_folds(len(side)), settings.n_estimators
+        folds, count = settings.assign_folds(len(side)), self.count
+        left_out = {e: i % constants.FOLDS for group in self.groups for i, e in enumerate(group)}
         networks: list[Any] = [None] * (settings.outputs * count)
         judged = np.full((count, *goals.shape), np.nan)
 
         def solve_one(c: int, e: int) -> None:
-            shape, out = self._shape(e, len(side)), folds == e // settings.kinds % constants.FOLDS
+            shape, out = self._shape(e, len(side)), folds == left_out[e]
             given = np.ascontiguousarray(advice[:, c, None, None][:, : shape.regressions])
             goal = np.ascontiguousarray(goals[:, c : c + 1])
             known = sigmoid(given[:, 0]) if shape.regressions else np.average(goal, axis=0, weights=weights)
@@ -117,14 +144,14 @@ class ClassLearner(Beginner):
             table = side[~out], given[~out], goal[~out], weights[~out]
             network = fit_network(KIND, shape, *table, random, (goal - known)[~out], progress)
             found, scratch = np.empty((int(out.sum()), 1)), make_scratch(network, KIND)
-            follow(KIND, network, side[out], given[out], goal[out], weights[out], True, scratch, found)
+            follow(KIND, network, side[out], given[out], goal[out], weights[out], False, scratch, found)
             networks[c * count + e], judged[e, out, c] = network, found[:, 0]
 
         threads.run([(solve_one, (c, e)) for c in range(settings.outputs) for e in range(count)])
         self.networks = networks
         kinds, covered = [advice] if settings.regressions else [], np.ones(len(goals), bool)
-        for group in range(min(settings.kinds, count)):
-            own = judged[group :: settings.kinds]
+        for group in self.groups:
+            own = judged[group.start : group.stop : group.step]
             there = ~np.isnan(own[:, :, 0]).T
             covered &= there.any(axis=1)
             kinds.append(np.nansum(own, axis=0) / np.maximum(there.sum(axis=1), 1)[:, None])
@@ -142,7 +169,9 @@ class ClassLearner(Beginner):
         most = constants.STREAM_BUMPS if self.settings.online else constants.FIT_BUMPS
         random = self.settings.random(0, BUMPS)
         targets = (goals - self.units[0]) / self.units[1]
-        self.bumps, left = fit_bumps(side, targets, weights, most, random, threads)
+        few = np.count_nonzero(weights) < constants.FEWEST_ROWS
+        folds = None if few else self.settings.assign_folds(len(side))
+        self.bumps, left = fit_bumps(side, targets, weights, most, random, threads, folds)
         return self._logits(left)
 
     def _logits(self, means: FloatArray) -> FloatArray:
@@ -158,7 +187,8 @@ class ClassLearner(Beginner):
 
     def _components(self, kinds: FloatArray) -> FloatArray:
         """Return the probabilities [n, components, classes] of logits [n, kinds, columns]."""
-        p = sigmoid(kinds[:, :, None] / TEMPERATURES[:, None]).reshape(len(kinds), -1, kinds.shape[2])
+        sharp = np.clip(kinds[:, :, None] / TEMPERATURES[:, None], -SUREST_LOGIT, SUREST_LOGIT)
+        p = sigmoid(sharp).reshape(len(kinds), -1, kinds.shape[2])
         if self.settings.outputs == 1:
             return np.concatenate([1.0 - p, p], axis=2)
         found: FloatArray = p / p.sum(axis=2, keepdims=True)
@@ -217,7 +247,7 @@ class ClassLearner(Beginner):
         self, side: FloatArray, goals: FloatArray | None, weights: FloatArray, threads: Threads | None
     ) -> FloatArray:
         """Return the logits of each kind, [n, kinds, columns]; with targets, rows are learnt afterwards."""
-        settings, count, learning = self.settings, self.settings.n_estimators, goals is not None
+        settings, count, learning = self.settings, self.count, goals is not None
         columns = np.empty((0, settings.outputs)) if goals is None else goals
         advice = self._regress(side, goals, weights)
         said = np.empty((len(self.networks), len(side), 1))
@@ -232,8 +262,7 @@ class ClassLearner(Beginner):
         kinds = [advice] if settings.regressions or not self.networks else []
         if self.networks:
             each = said[:, :, 0].reshape(settings.outputs, count, len(side))
-            groups = range(min(settings.kinds, count))
-            kinds += [each[:, group :: settings.kinds].mean(axis=1).T for group in groups]
+            kinds += [each[:, g.start : g.stop : g.step].mean(axis=1).T for g in self.groups]
         return np.stack(kinds, axis=1)
 
     def _regress(self, side: FloatArray, goals: FloatArray | None, weights: FloatArray) -> FloatArray:
@@ -314,6 +343,28 @@ class ClassLearner(Beginner):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the state; its arrays may come back in memory that cannot be written to."""
         return ClassLearner.from_state, self.state()
+
+
+def networks_of_column(n_estimators: int, columns: int) -> int:
+    """Return how many networks with gates each column has: fewer where there are many columns."""
+    return max(min(n_estimators, 2), n_estimators * FEW_COLUMNS // max(columns, FEW_COLUMNS))
+
+
+def merge_rows(
+    X: FloatArray, goals: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return rows that are alike, class included, as one row of their weight, in the order of the first ones.
+
+    Copies would fall into several folds, and a row that is left out would know its class by its copies. Where
+    only rare classes were copied, all that has no copy, as new rows have, would seem to be of the others.
+    """
+    lines = np.column_stack([X, goals]) + 0.0  # of both zeros, one
+    names = lines.view(np.dtype((np.void, lines.shape[1] * lines.itemsize)))[:, 0]
+    _, first, place = np.unique(names, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    kept = first[order]
+    totals: FloatArray = np.bincount(place, weights)[order].astype(np.float64)
+    return X[kept], goals[kept], totals
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:

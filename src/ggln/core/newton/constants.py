@@ -106,8 +106,8 @@ MOST_TOLD = 1e4
 rows are far below; where L is next to nothing, factors are enormous and would freeze their context for
 good."""
 GROWTH = 4
-"""A context takes a Newton step when its rows have grown by one part in so many since the last one; 8 measured
-alike."""
+"""A context takes a Newton step when its rows have grown by one part in so many since the last one; 8
+measured alike."""
 REGION_DIM = 2
 """Curvature is kept for each of 2**2 regions, those of a neuron's first gates. Deeper contexts take their
 share of it by their rows: each with its own would take twenty times the memory."""

@@ -59,6 +59,7 @@ class Shape(NamedTuple):
     gating: str = "residual"  # or "mixed" or "axis", at random
     growing: bool = True  # whether every second neuron has gates of its own for each node
     without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
+    most_features: int = constants.MOST_FEATURES  # that a layer looks at
 
 
 class Network(NamedTuple):
@@ -265,13 +266,13 @@ def pool_neurons(kind, outputs, pooled, means):
 
 
 def choose_features(
-    X: FloatArray, residuals: FloatArray, layers: int, random: np.random.Generator
+    X: FloatArray, residuals: FloatArray, layers: int, most: int, random: np.random.Generator
 ) -> NDArray[np.int32]:
     """Return the features that each layer looks at [layers, f]: all, or for wide tables those that tell most.
 
     Half are the best, half are drawn by what they tell: a layer must not miss what others have used up.
     """
-    features, most = X.shape[1], constants.MOST_FEATURES
+    features = X.shape[1]
     if features <= most:
         return np.tile(np.arange(features, dtype=np.int32), (layers, 1))
     odds = feature_odds(X, residuals)
@@ -359,7 +360,9 @@ def fit_network(
     if planes == 1:
         span = np.array([[-shape.most], [shape.most]])  # of logits
     residuals, below = residuals_before, np.empty((rows, 0, planes))
-    features = choose_features(looked_at, residuals[judges], len(shape.layer_sizes), random)
+    features = choose_features(
+        looked_at, residuals[judges], len(shape.layer_sizes), shape.most_features, random
+    )
     network = blank_network(kind, shape, features, span)
     advice = np.ascontiguousarray(advice[:, : shape.regressions])
     for layer, size in enumerate(shape.layer_sizes):
