@@ -39,14 +39,14 @@ def sample(rows: int, seed: int) -> tuple[Any, Any]:
     return X, truth(X) + NOISE * random.standard_normal(rows)
 
 
-def half_spaces(model: GGLNRegressor, layer: int, level: int) -> list[tuple[Any, float]]:
+def half_spaces(model: GGLNRegressor, layer: int, node: int) -> list[tuple[Any, float]]:
     """Return normals [2] and offsets of one gate of all neurons of a layer, in the user's units."""
     network, (shift, scale) = model.learner_.networks[0], model.learner_.inputs.shift_and_scale()
-    found = []
+    gates, found = network.gates, []
     for neuron in range(int(network.first[layer]), int(network.first[layer]) + int(network.sizes[layer])):
         normal = np.zeros(2)
-        np.add.at(normal, network.gates.features[neuron, level], network.gates.weights[neuron, level])
-        found.append((normal / scale, float(network.gates.offsets[neuron, level] + normal @ (shift / scale))))
+        np.add.at(normal, gates.features[neuron, node], gates.weights[neuron, node])
+        found.append((normal / scale, float(gates.offsets[neuron, node] + normal @ (shift / scale))))
     return found
 
 
@@ -111,8 +111,12 @@ def draw_gates(axes: Axes, model: GGLNRegressor, layer: int) -> None:
 
 @styled
 def draw_tree(model: GGLNRegressor, layer: int, neuron: int) -> Figure:
-    """Draw the contexts of one neuron level by level, each in the colour of its rows' mean residual."""
-    network, levels = model.learner_.networks[0], model.learner_.networks[0].gates.offsets.shape[1]
+    """Draw the contexts of one neuron level by level, each in the colour of its rows' mean residual.
+
+    It is one whose levels share a gate: the first, the third, ... of a layer.
+    """
+    network = model.learner_.networks[0]
+    levels = (network.gates.records.shape[1] + 1).bit_length() - 1
     place = int(network.first[layer]) + neuron
     rows, targets = sample(20_000, 1)
     left = targets - pooled(model.neurons(rows)[layer - 1])
@@ -126,7 +130,7 @@ def draw_tree(model: GGLNRegressor, layer: int, neuron: int) -> Figure:
         sums = np.bincount(own, left, count) / np.maximum(np.bincount(own, minlength=count), 1)
         image = paint(axes, sums[there], 0.4)
         for gate in range(level):
-            normal, offset = half_spaces(model, layer, gate)[neuron]
+            normal, offset = half_spaces(model, layer, (1 << gate) - 1)[neuron]
             newest = gate + 1 == level
             draw_line(axes, normal, offset, color="black", linewidth=2 if newest else 0.8)
         square(axes, f"gate {level}: {len(np.unique(there))} contexts")

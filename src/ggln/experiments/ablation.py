@@ -20,7 +20,7 @@ from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
 from ggln.experiments.seeds import standard_error
 
-VERSION = "2"
+VERSION = "3"
 HELD_OUT = 0.2  # of the training rows
 DEFAULTS = "defaults"
 SETS = tuple(uci.PAPER)
@@ -35,13 +35,15 @@ PARTS = {
     "one factor on the variances": "spreads",
     "spreads alone": "shapes",
     "regression below all networks": "features-only networks",
-    "own fold not learnt": "own fold",
+    "one gate a level": "gates of their own",
+    "layers take whole steps": "shared steps",
 }
 """What each variant does without. In their order: a row goes up as it is predicted without itself; a context
 is pulled to its parent's weights, not to those of all rows; it is mixed with its parent, as far as each is
 believed; every layer sees the features; uncertain weights widen predictions; means stay in reach of those
 below; six factors on the variances take part in the mixture; so do components placed by residuals; half of
-the networks see features alone; networks learn the fold that has judged them."""
+the networks see features alone; half of the neurons have a gate of their own for each node; going on, layers
+share the Newton steps."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},

@@ -43,7 +43,7 @@ MODELS: dict[str, Callable[[int], Any]] = {
 }
 
 TITLES = {"accuracy": "Accuracy, %", "log_loss": "Log-loss, nats", "seconds": "Seconds for a fit"}
-VERSION = "2"
+VERSION = "3"
 Halves = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 

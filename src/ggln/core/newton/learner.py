@@ -573,7 +573,7 @@ class ExactLearner(Beginner):
         self._ready()
 
 
-SCALARS = "regressions", "along_axes", "bias_range"
+SCALARS = "regressions", "along_axes", "bias_range", "pace"
 
 
 def _flat(network: Network) -> Arrays:

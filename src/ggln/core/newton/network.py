@@ -73,6 +73,7 @@ class Network(NamedTuple):
     along_axes: Any
     precisions: Any  # [layers, 2]  of features and of biases
     bias_range: Any
+    pace: Any  # part of a Newton step that each layer takes when it goes on
     reach: Any  # [layers]  how far means may stray from those of the layer below
     span: Any  # [2, D]  range of all means
     limits: Any  # [2]  range of precisions
@@ -305,6 +306,7 @@ def blank_network(kind: Any, shape: Shape, features: NDArray[np.int32], span: Fl
         shape.along_axes,
         np.ones((layers, 2)),
         float(shape.bias_range),
+        1.0 if "shared steps" in shape.without else 1.0 / layers,
         np.zeros(layers),
         span,
         np.array([shape.least, shape.most]),
@@ -507,7 +509,7 @@ def learn_context(
 @inlined
 def take_step(
     kind, inputs, size, totals, tables, gradients, curvatures, told_of, pulls, layer, counts, fresh, spreads,
-    n, c, matrix, factor, shares, unit, gradient, step, change,
+    n, c, pace, matrix, factor, shares, unit, gradient, step, change,
 ):  # fmt: skip
     """Take a Newton step for all rows learnt since the last one; the last keeps enough of its precision.
 
@@ -532,7 +534,7 @@ def take_step(
     solve_inverted(matrix, size, gradient, step)
     for q in range(change.size):
         change[q] = -dot(inputs, q * width, step, 0, size)
-    length = spread(-stride(kind, totals, 0, change) / pulls.shape[0])
+    length = spread(-stride(kind, totals, 0, change) * pace)
     for j in range(0, size, LANES):
         store(tables, place + j, multiply_add(length, load(step, j), load(tables, place + j)))
     known = counts[n, c] + 1.0
@@ -567,7 +569,7 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     axes = network.span.shape[1] if network.along_axes else 0
     sizes, counts_of, first_of, looked_at = network.sizes, network.inputs, network.first, network.features
     precisions, bias_range, regressions = network.precisions, network.bias_range, network.regressions
-    span, limits, reach = network.span, network.limits, network.reach
+    span, limits, reach, pace = network.span, network.limits, network.reach, network.pace
     records, grown, contexts = network.gates.records, network.gates.grown, scratch.contexts
     tables, gradients, curvatures = network.tables, network.gradients, network.curvatures
     counts, fresh, spreads = network.counts, network.fresh, network.spread
@@ -614,8 +616,8 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
                     if constants.GROWTH * fresh[neuron, context] >= counts[neuron, context]:
                         take_step(
                             kind, inputs, size, raw, tables, gradients, curvatures, told_of, pulls, layer,
-                            counts, fresh, spreads, neuron, context, matrix, factor, shares, unit, gradient,
-                            step, change,
+                            counts, fresh, spreads, neuron, context, pace, matrix, factor, shares, unit,
+                            gradient, step, change,
                         )  # fmt: skip
                 settle(kind, own, variance, centre, furthest, limits)
                 for q in range(planes):
