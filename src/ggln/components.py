@@ -46,12 +46,12 @@ def _parts(predictions: Predictions | Blend, outputs: int) -> tuple[FloatArray, 
     return _flat(predictions, outputs)
 
 
-def _as_many(parts: list[Part]) -> list[Part]:
-    """Return parts of as many components each, the last ones without weight.
+def _as_many(parts: list[Part], least: int) -> list[Part]:
+    """Return parts of as many components each, at least so many, the last ones without weight.
 
     The first rows of a stream are predicted before there are networks.
     """
-    most = max(means.shape[1] for means, _, _ in parts)
+    most = max(least, *(means.shape[1] for means, _, _ in parts))
     found = []
     for means, covariances, weights in parts:
         missing = most - means.shape[1]
@@ -65,9 +65,13 @@ def _as_many(parts: list[Part]) -> list[Part]:
     return found
 
 
-def mixture(predictions: list[Any], outputs: int) -> Distribution:
-    """Join what all components predict, neurons or kinds of networks, into one mixture for each row."""
-    parts = _as_many([_parts(some, outputs) for some in predictions])
+def mixture(predictions: list[Any], outputs: int, least: int = 0) -> Distribution:
+    """Join what all components predict, neurons or kinds of networks, into one mixture for each row.
+
+    least: components that a row has at least. Sums over more of them may round otherwise: rows of a stream
+    have as many in all calls.
+    """
+    parts = _as_many([_parts(some, outputs) for some in predictions], least)
     means = np.concatenate([mean for mean, _, _ in parts])
     covariances = np.concatenate([covariance for _, covariance, _ in parts])
     # one vector of weights for all rows, unless the rows were learnt in between

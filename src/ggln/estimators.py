@@ -25,7 +25,7 @@ from ggln.core import constants
 from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
 from ggln.core.learner import Course, Learner
-from ggln.core.newton.constants import FOLDS
+from ggln.core.newton.constants import FOLDS, MOST_COMPONENTS
 from ggln.core.newton.learner import Settings as ExactSettings
 from ggln.core.newton.learner import make_learner, restore_learner
 from ggln.core.scaling import within
@@ -275,7 +275,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def prequential(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Distribution:
         """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
-        return mixture(self._stream(X, y, record=True, sample_weight=sample_weight), self.n_outputs_)
+        found = self._stream(X, y, record=True, sample_weight=sample_weight)
+        least = MOST_COMPONENTS if self.step == "newton" and self.n_outputs_ == 1 else 0
+        return mixture(found, self.n_outputs_, least)
 
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""

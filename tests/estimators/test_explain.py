@@ -450,8 +450,17 @@ def test_bits_of_contexts_are_gates(solved, table):
     assert contexts[:, 0].max() < 8
     assert contexts[:, 1].max() < 4
     for network, dims in ((0, 3), (1, 2)):
-        inside = gates.inside[gates.network == network].reshape(16, dims)
-        np.testing.assert_array_equal(contexts[0, network], inside @ (1 << np.arange(dims)))
+        compared, places = (
+            0,
+            [(layer, k) for layer, size in enumerate(model.layer_sizes) for k in range(size)],
+        )
+        for place, (layer, neuron) in enumerate(places):
+            own = (gates.network == network) & (gates.layer == layer) & (gates.neuron == neuron)
+            inside = gates.inside[own]
+            if inside.size == dims:  # a node of few rows has no gate
+                assert contexts[0, network, place] == inside @ (1 << np.arange(dims))
+                compared += 1
+        assert compared >= 8
 
 
 @pytest.mark.parametrize(("outputs", "covariance"), KINDS)

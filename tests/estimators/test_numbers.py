@@ -271,8 +271,8 @@ def test_learning_on_keeps_what_fit_has_learnt():
 
 
 @pytest.mark.parametrize("outputs", [None, 3])
-def test_a_default_mixture_has_six_spreads_of_three_predictions(table, outputs):
-    """Of the regression, of networks on features, and of networks above the regression."""
+def test_a_default_mixture_has_few_components(table, outputs):
+    """Spreads of three kinds of predictions and a form; of several outputs, kinds have become one."""
     X, y = table(outputs=outputs)
-    kinds = 3 if outputs is None else 1  # of several outputs, the kinds of each have become one
-    assert GGLNRegressor(random_state=0).fit(X, y).predict_dist(X).means.shape[1] == 6 * kinds
+    count = GGLNRegressor(random_state=0).fit(X, y).predict_dist(X).means.shape[1]
+    assert count == (18 + 14 if outputs is None else 6)

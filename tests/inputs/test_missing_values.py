@@ -138,7 +138,7 @@ def test_gradient_steps_say_that_they_need_every_feature(table, step):
     with pytest.raises(ValueError, match="newton"):
         model.predict_one(X[7])
     with pytest.raises(ValueError, match="newton"):
-        GLNClassifier().fit(X, y > 0)
+        GLNClassifier(step="normalised", context_dim=2).fit(X, y > 0)
 
 
 def test_missing_targets_and_infinite_features_are_refused(regressor, table):

@@ -89,9 +89,11 @@ class Exact:
         every = [_half_spaces(part, network, row) for part in self.parts for network in part.networks]
         if not every:
             every = [
-                HalfSpaces(layer_of[:0], np.empty((0, row.shape[1])), np.empty(0), np.empty(0, np.bool_))
+                HalfSpaces(
+                    layer_of[:0], np.empty((0, row.shape[1])), np.empty(0), *np.empty((2, 0), np.bool_)
+                )
             ]
-        neuron, normals, offsets, inside = (np.concatenate(part) for part in zip(*every, strict=True))
+        neuron, normals, offsets, inside, grown = (np.concatenate(part) for part in zip(*every, strict=True))
         return ActiveGates(
             names,
             np.repeat(np.arange(len(every)), [own.neuron.size for own in every]),
@@ -102,6 +104,7 @@ class Exact:
             np.where((normals != 0.0) @ np.isnan(row[0]), np.nan, normals @ np.nan_to_num(row[0])),
             inside,
             _bounds(normals, offsets, inside, np.isnan(row[0])),
+            grown,
         )
 
     def neurons(self, rows: FloatArray, threads: Threads) -> list[Pair]:  # noqa: ARG002
@@ -120,6 +123,7 @@ class HalfSpaces(NamedTuple):
     normals: FloatArray  # [g, d]
     offsets: FloatArray  # [g]
     inside: NDArray[np.bool_]  # [g]  whether a row is
+    grown: NDArray[np.bool_]  # [g]  whether it is a node of a tree
 
 
 def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> HalfSpaces:
@@ -141,7 +145,8 @@ def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> Ha
     # a single feature keeps the weight 1, so that its offset is a threshold
     single = (np.count_nonzero(normals, axis=1) == 1) & (normals.sum(axis=1) > 0.0)
     size = np.where(single, normals.sum(axis=1), 1.0)
-    return HalfSpaces(neurons, normals / size[:, None], thresholds / size, inside[neurons, levels])
+    trees = gates.grown[neurons] == 1
+    return HalfSpaces(neurons, normals / size[:, None], thresholds / size, inside[neurons, levels], trees)
 
 
 def _bounds(

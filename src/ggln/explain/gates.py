@@ -16,7 +16,7 @@ ROWS = 4096
 
 
 class ActiveGates(NamedTuple):
-    """The half-spaces ``normals @ x >= offsets`` of all neurons, and on which side of them a row lies.
+    """The half-spaces ``normals @ x >= offsets`` that a row meets in all neurons, and its side of them.
 
     In the units of the features.
     """
@@ -30,6 +30,9 @@ class ActiveGates(NamedTuple):
     projections: FloatArray  #: (gates,)  normals @ x
     inside: NDArray[np.bool_]  #: (gates,)
     bounds: FloatArray  #: (columns, 2)  between which no gate on a single column changes side
+    grown: NDArray[
+        np.bool_
+    ]  #: (gates,)  whether it is a node of a tree, which cuts one part of all rows only
 
     def conditions(self) -> list[str]:
         """Return each gate as an inequality that holds for the row; that of a missing value is none."""
@@ -89,6 +92,7 @@ def active_gates(learner: Learner, row: FloatArray, names: list[str]) -> ActiveG
         normals @ (shift + scale * side),
         inside.astype(bool),
         _bounds(codes, user_offsets, inside.astype(bool), columns),
+        np.zeros(neurons.size, np.bool_),
     )
 
 

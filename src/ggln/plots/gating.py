@@ -88,8 +88,15 @@ class GatingDisplay(Display):
         return self
 
     def _lines(self, ax: Axes) -> None:
-        """Draw the boundaries of the half-spaces, from one edge of the picture to the other."""
+        """Draw the boundaries of the half-spaces, from one edge of the picture to the other.
+
+        Where they are not known, or end at each other as those of a tree do, contexts are drawn around.
+        """
         width = LINE if len(self.contexts) == 1 else LINE / 2
+        if not len(self.normals):
+            for own in self.contexts:
+                for context in np.unique(own)[1:]:
+                    ax.contour(self.x, self.y, own == context, [0.5], colors="white", linewidths=width)
         for (a, b), offset in zip(self.normals, self.offsets, strict=True):
             if abs(b) * np.ptp(self.y) > abs(a) * np.ptp(self.x):
                 ends = np.array([self.x[0], self.x[-1]])
@@ -201,7 +208,7 @@ def _boundaries(
 ) -> tuple[FloatArray, FloatArray, int]:
     """Return the boundaries of a layer's gates, or a neuron's, in the plane of the grid's two features.
 
-    And how many gates each neuron has.
+    And how many gates each neuron has. Gates of a tree have no boundaries of their own.
     """
     network, layer, neuron = which
     gates = model.active_gates(take(grid, slice(0, 1)))
@@ -209,6 +216,8 @@ def _boundaries(
     context_dim = int(np.bincount(gates.neuron[own], minlength=1).max())
     if neuron is not None:
         own &= gates.neuron == neuron
+    if gates.grown[own].any():
+        own[:] = False
     normals = gates.normals[own]
     held = np.asarray(grid, np.float64)[0].copy()
     held[list(places)] = 0.0

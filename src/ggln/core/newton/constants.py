@@ -92,6 +92,8 @@ LATTICE_SHARE = 0.5
 """A lattice is where half of the rows have targets that repeat, each in one row of 500, and in three rows."""
 LATTICE_VALUES = 24
 """Values of a lattice that take part in the mixture of a row: the nearest to its mean."""
+MOST_COMPONENTS = 3 * len(SPREADS) + OFFSETS + MOST_ATOMS + LATTICE_VALUES
+"""Components of a row at most: spreads of three kinds, a form with all its atoms, and a lattice."""
 LATTICE_WIDTH, ATOM_WIDTH = 0.1, 0.02
 """The deviation of a component on a lattice is a tenth of the smallest gap between repeated targets; of an
 atom, also at most a fiftieth of the targets' deviation."""
@@ -108,6 +110,9 @@ good."""
 GROWTH = 4
 """A context takes a Newton step when its rows have grown by one part in so many since the last one; 8
 measured alike."""
+PACE = 2.0
+"""Layers that learn together take this part of a Newton step, divided by their number: 1 and 2 measured alike
+on tables; a stream that moves asks for more."""
 REGION_DIM = 2
 """Curvature is kept for each of 2**2 regions, those of a neuron's first gates. Deeper contexts take their
 share of it by their rows: each with its own would take twenty times the memory."""
@@ -120,7 +125,7 @@ FEWEST_ROWS = 8
 """Rows below which there are no networks: the regression alone predicts."""
 WARM_ROWS = 2048
 """A stream is solved afresh whenever its rows have grown by a third or a half, up to so many."""
-GROWN = 3
+GROWN = 4
 """A table that goes on is solved afresh whenever its rows have grown by one part in so many."""
 KEPT_NUMBERS = 1 << 21
 """As long as its features are at most so many numbers, 16 MB; larger ones go on row by row for good."""

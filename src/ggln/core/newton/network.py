@@ -306,7 +306,7 @@ def blank_network(kind: Any, shape: Shape, features: NDArray[np.int32], span: Fl
         shape.along_axes,
         np.ones((layers, 2)),
         float(shape.bias_range),
-        1.0 if "shared steps" in shape.without else 1.0 / layers,
+        1.0 if "shared steps" in shape.without else min(1.0, constants.PACE / layers),
         np.zeros(layers),
         span,
         np.array([shape.least, shape.most]),

@@ -37,7 +37,7 @@ class Univariate(NamedTuple):
 
     def natural(self, means: FloatArray, variances: FloatArray) -> FloatArray:
         """Return planes [n, 2] of Gaussians of means [n, 1] and variances [n, 1] or [1]."""
-        planes = np.empty((len(means), 2))
+        planes = np.empty((len(means), 2), means.dtype)
         planes[:, :1] = 1.0 / variances
         np.multiply(planes[:, :1], means, out=planes[:, 1:])
         return planes
