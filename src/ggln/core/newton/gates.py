@@ -85,48 +85,54 @@ def copy_row(X, t, x):
 
 
 @inner_exact
-def context_of(records, grown, neuron, x):
-    """Return the context of row x [d], which lacks nothing: the first gate decides its highest bit.
+def is_inside(records, neuron, node, x):
+    """Return 1 if row x [d], which lacks nothing, is in the half-space of a node, else 0.
 
     All features of a gate are looked at, those of weight 0 too: a branch would take longer.
     """
-    node, context, own = 0, 0, grown[neuron]
-    while node < records.shape[1]:
-        total = 0.0
-        for g in range(constants.GATE_FEATURES):
-            total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
-        inside = 1 if total >= records[neuron, node, OFFSET] else 0
-        context = 2 * context + inside
-        node = 2 * node + 1 + inside * own
-    return context
+    total = 0.0
+    for g in range(constants.GATE_FEATURES):
+        total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
+    return 1 if total >= records[neuron, node, OFFSET] else 0
 
 
 @inner_exact
-def context_with_gaps(records, grown, neuron, x):
-    """As `context_of`, for a row that may lack values. To ask each time would slow others by a third."""
-    node, context, own = 0, 0, grown[neuron]
-    while node < records.shape[1]:
-        total = 0.0
-        for g in range(constants.GATE_FEATURES):
-            total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
-        inside = 1 if total >= records[neuron, node, OFFSET] else 0
-        if total != total:
-            inside = int(records[neuron, node, LACKING])
-        context = 2 * context + inside
-        node = 2 * node + 1 + inside * own
-    return context
+def is_inside_with_gaps(records, neuron, node, x):
+    """As `is_inside`, for a row that may lack values. To ask each time would slow others by a third."""
+    total = 0.0
+    for g in range(constants.GATE_FEATURES):
+        total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
+    inside = 1 if total >= records[neuron, node, OFFSET] else 0
+    return inside if total == total else int(records[neuron, node, LACKING])
+
+
+@inner_exact
+def descend(records, grown, x, gaps, first, contexts):
+    """Write the contexts of row x [d] in neurons from `first` on # OUT; the first gate is the highest bit.
+
+    gaps: whether the row lacks values. All neurons go down a level together: they do not wait for each other.
+    """
+    contexts[:] = 0
+    start = 0  # of a level's nodes
+    while start < records.shape[1]:
+        for i in range(contexts.size):
+            neuron = first + i
+            node = start + contexts[i] * grown[neuron]
+            if gaps:
+                inside = is_inside_with_gaps(records, neuron, node, x)
+            else:
+                inside = is_inside(records, neuron, node, x)
+            contexts[i] = 2 * contexts[i] + inside
+        start = 2 * start + 1
 
 
 @exact_kernel
 def contexts_of(gates, neuron, X, contexts):
-    """Write the context of every row # OUT [n]."""
+    """Write the context of every row in one neuron # OUT [n]."""
     records, grown = gates.records, gates.grown
     x = np.empty(X.shape[1])
     for t in range(X.shape[0]):
-        if copy_row(X, t, x):
-            contexts[t] = context_with_gaps(records, grown, neuron, x)
-        else:
-            contexts[t] = context_of(records, grown, neuron, x)
+        descend(records, grown, x, copy_row(X, t, x), neuron, contexts[t : t + 1])
 
 
 @inner_exact

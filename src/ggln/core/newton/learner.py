@@ -426,7 +426,7 @@ class ExactLearner(Beginner):
     ) -> FloatArray:
         """Return what each kind says, [n, kinds, Q]; networks learn the rows if they are to."""
         said = [np.empty((len(group), side.shape[0], self.kind.planes)) for group in self._groups]
-        nothing = np.ascontiguousarray(advice[:, :0])
+        nothing = advice[:, :0]
         tasks = []
         for group, scratches, kernels, found in zip(
             self._groups, self._scratch, self._kernels, said, strict=True

@@ -26,10 +26,9 @@ from ggln.core.newton.contexts import (
     solve_tree,
 )
 from ggln.core.newton.gates import (
-    context_of,
-    context_with_gaps,
     contexts_of,
     copy_row,
+    descend,
     draw_candidates,
     empty_gates,
     feature_odds,
@@ -547,13 +546,10 @@ def take_step(
 def find_contexts(records, grown, x, gaps, tables, contexts):
     """Write the contexts of a row x [d] # OUT [N], and have their weights brought into the cache.
 
-    All neurons at once: they do not wait for each other's memory. gaps: whether the row lacks values.
+    gaps: whether the row lacks values.
     """
+    descend(records, grown, x, gaps, 0, contexts)
     for neuron in range(contexts.size):
-        if gaps:
-            contexts[neuron] = context_with_gaps(records, grown, neuron, x)
-        else:
-            contexts[neuron] = context_of(records, grown, neuron, x)
         place = (neuron * tables.shape[1] + contexts[neuron]) * tables.shape[2]
         for j in range(0, tables.shape[2], CACHE_LINE):
             prefetch(tables, place + j)
