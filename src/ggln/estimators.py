@@ -275,7 +275,10 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def prequential(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Distribution:
         """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
-        found = self._stream(X, y, record=True, sample_weight=sample_weight)
+        return self._recorded(self._stream(X, y, record=True, sample_weight=sample_weight))
+
+    def _recorded(self, found: list[Any]) -> Distribution:
+        """Return the distribution of rows that were learnt, however they were cut into calls."""
         least = MOST_COMPONENTS if self.step == "newton" and self.n_outputs_ == 1 else 0
         return mixture(found, self.n_outputs_, least)
 

@@ -66,7 +66,7 @@ class Worker:
 
     def prequential(self, X: FloatArray, Y: FloatArray) -> Distribution:
         """Learn rows; return the distribution of each before it was learnt."""
-        return mixture(self._learn(X, Y, record=True), self.outputs)
+        return self.regressor._recorded(self._learn(X, Y, record=True))
 
     def _learn(self, X: FloatArray, Y: FloatArray, record: bool) -> list[Any]:
         if not hasattr(self.regressor, "learner_"):
