@@ -268,7 +268,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn rows once, in their order, going on from what is known.
 
-        It makes no difference how rows are cut into calls.
+        It makes no difference how rows are cut into calls. Exact networks are solved afresh now and then,
+        which takes as long as `fit`: a table, whose rows are kept up to 16 MB of features, whenever they have
+        grown by a quarter; a stream at 1, 2, 3, 4, 6, 8, 12, ... up to 2,048 rows.
         """
         self._stream(X, y, record=False, sample_weight=sample_weight)
         return self
@@ -311,7 +313,10 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     # Saving --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
+        """Write the model to a file that `ggln.load` reads, replacing an older one only when complete.
+
+        The rows that are kept to go on with (`partial_fit`) are part of it.
+        """
         check_is_fitted(self)
         persistence.write(path, *self._state())
 
