@@ -213,8 +213,7 @@ class ClassLearner(Beginner):
         """Learn rows in their order; return the probabilities [n, columns] before each, if to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
-            young = self.settings.online and self.rows < constants.WARM_ROWS
-            due = schedule(self.rows) if young else 0
+            due = schedule(self.rows) if self.young else 0
             stop = next_stop(due, self.rows, start, X.shape[0])
             part = X[start:stop], goals[start:stop], weights[start:stop]
             probabilities = self._learn(*part, threads)

@@ -212,18 +212,18 @@ class ExactLearner(Beginner):
         self.rows = X.shape[0]
         self._find_units(X, Y, weights)
         self._solve(X, Y, weights, threads, progress)
-        self._keep(X.copy(), Y.copy(), weights.copy())
+        self._keep(X, Y, weights)
 
     def _keep(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
-        """Keep the rows that were solved, if there will be a next time, and say when."""
+        """Keep a copy of the rows that were solved, if there will be a next time, and say when."""
         settings = self.settings
         if settings.online:
-            self.due = schedule(self.rows) if self.rows < constants.WARM_ROWS else 0
+            self.due = schedule(self.rows) if self.young else 0
         else:
             self.due = self.rows + max(self.rows // constants.GROWN, 1)
             if settings.regressors or self.due * settings.features > settings.most_kept:
                 self.due = 0  # what others' regressors say of left-out rows is known for those of `fit` only
-        self.first_rows = [(X, Y, weights)] if self.due else []
+        self.first_rows = [(X.copy(), Y.copy(), weights.copy())] if self.due else []
 
     def _find_units(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
         """Standardise by rows that count; a target that is always the same tells a scale by its own size."""
@@ -397,7 +397,7 @@ class ExactLearner(Beginner):
 
     def _advice(self, means: FloatArray, variances: FloatArray) -> FloatArray:
         """Return the natural parameters [n, R, Q] of regressions' means [n, R, D] and variances."""
-        if means.shape[1] == 1:
+        if means.shape[1] == 1:  # what a row alone has by default, at the lowest latency
             alone: FloatArray = self.kind.natural(means[:, 0], variances[:, 0])[:, None]
             return alone
         wide = np.broadcast_to(variances, means.shape)
