@@ -25,7 +25,7 @@ from ggln.core import constants
 from ggln.core.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.core.gating import SAMPLERS
 from ggln.core.learner import Course, Learner
-from ggln.core.newton.constants import FOLDS, MOST_COMPONENTS
+from ggln.core.newton.constants import FOLDS, MOST_COMPONENTS, NETWORKS
 from ggln.core.newton.learner import Settings as ExactSettings
 from ggln.core.newton.learner import make_learner, restore_learner
 from ggln.core.scaling import within
@@ -62,8 +62,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
         kinds of networks in turn: to those on features alone, then to those with regressions below. None
         takes as many as the rows can fill, and needs step="newton".
-    n_estimators : int
-        Networks with different gates, whose predictions are mixed.
+    n_estimators : None or int
+        Networks with different gates, whose predictions are mixed. None takes 8, and twice as many for a
+        table of up to 5,000 rows that is solved (`n_estimators_`).
     step : {"newton", "capped", "ogd"}
         How weights are learnt: solved, and then updated by Newton steps; by online gradient descent whose
         step is bounded by the curvature of the loss; or by the paper's plain gradient descent.
@@ -112,6 +113,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         As in scikit-learn.
     n_outputs_ : int
         Targets per row.
+    n_estimators_ : int
+        Networks that there are for each target; none before there are eight rows to solve.
 
     Examples
     --------
@@ -129,7 +132,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         "layer_sizes": ["array-like"],
         "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
         "epochs": [COUNTS],
-        "n_estimators": [COUNTS],
+        "n_estimators": [COUNTS, None],
         "gating": [StrOptions(set(SAMPLERS))],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "base_model": [StrOptions({"auto", *BASE_MODELS}), list, tuple],
@@ -157,9 +160,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        layer_sizes: Sequence[int] = (8,) * 6,
+        layer_sizes: Sequence[int] = (10,) * 5,
         context_dim: int | Sequence[int] | None = None,
-        n_estimators: int = 8,
+        n_estimators: int | None = None,
         step: str = "newton",
         gating: str = "residual",
         gating_bias: float | str = "data",
@@ -459,6 +462,13 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     # Small parts ---------------------------------------------------------------------------------------
 
+    @property
+    def n_estimators_(self) -> int:
+        """How many networks there are for each target."""
+        check_is_fitted(self)
+        count: int = self.learner_.network_count
+        return count
+
     def _new_learner(self, shape: tuple[int, int], targets: FloatArray) -> Any:
         """Return a learner for a table of a shape (rows, features), or for a stream: no rows yet."""
         outputs = _columns(targets).shape[1]
@@ -473,7 +483,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         return ExactSettings(
             layer_sizes=tuple(int(size) for size in self.layer_sizes),
             context_dims=self._context_dims(),
-            n_estimators=int(self.n_estimators),
+            n_estimators=None if self.n_estimators is None else int(self.n_estimators),
             gating=self.gating,
             regressions=self.base_model != "feature",
             regressors=0 if isinstance(self.base_model, str) else len(self.base_model),
@@ -498,6 +508,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             values["base_model"] = "feature"
         if self.covariance == "apart":
             values["covariance"] = "isotropic"
+        if self.n_estimators is None:
+            values["n_estimators"] = NETWORKS
         values["folds"] = int(self.folds) if shape[0] >= 2 * self.folds else 0
         if not isinstance(self.standardize, str):
             values["standardize"] = bool(self.standardize)  # also of NumPy's booleans

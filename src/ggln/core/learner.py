@@ -64,6 +64,11 @@ class Learner:
         """How many features networks know of."""
         return self.settings.features
 
+    @property
+    def network_count(self) -> int:
+        """How many networks there are."""
+        return self.settings.n_estimators
+
     def _prepare(self, settings: Settings, find_splits: FindSplits | None) -> None:
         """Set everything but the networks to its state before any row."""
         self.settings, self.find_splits = settings, find_splits

@@ -73,7 +73,7 @@ class ClassLearner(Beginner):
         self.judged = 0.0  # weight of the rows that shares come from
         self.rows = 0
         self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-        count = networks_of_column(settings.n_estimators, settings.outputs)
+        count = networks_of_column(settings.networks(0), settings.outputs)
         kinds = min(settings.kinds, count)
         # which of a column's networks are of each kind: deep, shallow, linear
         self.groups = [range(group, count, kinds) for group in range(kinds)]

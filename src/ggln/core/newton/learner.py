@@ -42,7 +42,7 @@ class Settings:
 
     layer_sizes: tuple[int, ...]
     context_dims: tuple[int, ...]  # of the kinds of networks in turn; none: as many as the rows can fill
-    n_estimators: int
+    n_estimators: int | None  # none: as many as the rows leave time for
     regressions: bool  # whether there is a regression on bumps below networks
     base_variance: float
     bias_range: float
@@ -68,6 +68,17 @@ class Settings:
     def advisers(self) -> int:
         """Regressions below networks: on bumps, and what the user handed in."""
         return int(self.regressions) + self.regressors
+
+    def networks(self, rows: int) -> int:
+        """Return how many networks there are for so many rows.
+
+        More of them are better, and cost more: up to some thousand rows there are twice as many. A stream
+        pays for each of them with every row.
+        """
+        if self.n_estimators is not None:
+            return self.n_estimators
+        many = rows <= constants.MANY_NETWORKS_ROWS and not self.online
+        return constants.MANY_NETWORKS if many else constants.NETWORKS
 
     @property
     def kinds(self) -> int:
@@ -196,6 +207,11 @@ class ExactLearner(Beginner):
         self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         self._ready()
 
+    @property
+    def network_count(self) -> int:
+        """How many networks there are."""
+        return len(self.networks)
+
     def _ready(self) -> None:
         kinds = self.settings.kinds
         self._groups = [tuple(self.networks[g::kinds]) for g in range(min(kinds, len(self.networks)))]
@@ -237,11 +253,8 @@ class ExactLearner(Beginner):
 
     def steps(self, rows: int) -> int:
         """Return how many steps `fit` tells of."""
-        return (
-            len(self.settings.layer_sizes) * self.settings.n_estimators
-            if rows >= constants.FEWEST_ROWS
-            else 0
-        )
+        layers = len(self.settings.layer_sizes) * self.settings.networks(rows)
+        return layers if rows >= constants.FEWEST_ROWS else 0
 
     def _solve(
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
@@ -264,9 +277,9 @@ class ExactLearner(Beginner):
             )
             self._ready()
             return
-        folds = settings.assign_folds(side.shape[0])
-        networks: list[Any] = [None] * settings.n_estimators
-        judged = np.full((settings.n_estimators, len(goals), self.kind.planes), np.nan)
+        folds, count = settings.assign_folds(side.shape[0]), settings.networks(len(goals))
+        networks: list[Any] = [None] * count
+        judged = np.full((count, len(goals), self.kind.planes), np.nan)
 
         def solve_one(e: int) -> None:
             shape, out = settings.shape(e, len(goals)), folds == e // settings.kinds % constants.FOLDS
@@ -299,10 +312,10 @@ class ExactLearner(Beginner):
             )
             judged[e, out] = found
 
-        threads.run([(solve_one, (e,)) for e in reversed(range(settings.n_estimators))])
+        threads.run([(solve_one, (e,)) for e in reversed(range(count))])
         self.networks = networks
         kinds, covered = list(np.moveaxis(advice, 1, 0)), np.ones(len(goals), bool)
-        for group in range(min(settings.kinds, settings.n_estimators)):
+        for group in range(min(settings.kinds, count)):
             own = judged[group :: settings.kinds]
             there = ~np.isnan(own[:, :, 0]).T
             covered &= there.any(axis=1)

@@ -72,6 +72,11 @@ class ApartLearner:
         return self.learners[0].young
 
     @property
+    def network_count(self) -> int:
+        """How many networks each output has."""
+        return self.learners[0].network_count
+
+    @property
     def features(self) -> int:
         """How many features networks know of."""
         return self.learners[0].features
