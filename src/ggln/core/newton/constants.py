@@ -81,8 +81,8 @@ FORM_ROUNDS = 100
 FORM_FOLDS = 4
 """Experts are weighed by rows that their own shares do not come from."""
 FEWEST_FORM_ROWS, MOST_FORM_ROWS = 120, 4096
-"""Judged rows below which there are spreads alone: with a form from 60 or 100 rows, 90 % intervals of a linear
-function hold 82 and 85 %, with spreads alone 85 and 90 %. Above the latter, rows are thinned out for the form."""
+"""Judged rows below which there are spreads alone: with a form from 60 or 100 rows, 90 % intervals of a
+linear function hold 82 and 85 %, with spreads alone 85 and 90 %. Rows above the latter are thinned out."""
 RECENT_ROWS, FEWEST_RECENT = 1024, 256
 """A stream keeps so many of its latest rows for a new form, which it looks for when its rows have grown by
 half, and by so many at least."""
@@ -103,9 +103,9 @@ SHARE_ROWS = 3.0
 SHARE_ITERATIONS = 200
 """Rounds of expectation maximisation: after these, shares move by less than a thousandth."""
 NETWORKS, MANY_NETWORKS, MANY_NETWORKS_ROWS = 8, 16, 5000
-"""Networks of streams and of large tables; of tables of at most so many rows, where they take no longer than 8
-take with 10,000 rows. On seven tables of 220 to 740 rows, 16 instead of 8 lower the RMSE by 1.3 % and the NLL
-by 0.026, 32 by 2.2 % and 0.043."""
+"""Networks of streams and of large tables; of tables of at most so many rows, where they take no longer than
+8 take with 10,000 rows. On seven tables of 220 to 740 rows, 16 instead of 8 lower the RMSE by 1.3 % and the
+NLL by 0.026, 32 by 2.2 % and 0.043."""
 FOLDS = 8
 """Each network leaves out one of so many parts of the rows, and is judged by it."""
 MOST_TOLD = 1e4
