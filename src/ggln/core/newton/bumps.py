@@ -37,6 +37,7 @@ from ggln.core.newton.bump_kernels import (
     follow,
     gather,
     leave_out,
+    look_at,
     predict_rows,
     solve,
     whitened,
@@ -116,7 +117,7 @@ class Bumps:
         return found
 
     def _looked_at(self, X: FloatArray) -> FloatArray:
-        return look_at(X, self.chosen, self.gaps)
+        return looked_at(X, self.chosen, self.gaps)
 
     def state(self) -> Arrays:
         """Return copies of all arrays but the bumps' factor, which their centres give again."""
@@ -174,7 +175,7 @@ def fit_bumps(
         sample, rest = np.sort(order[:RIDGE_ROWS]), np.sort(order[RIDGE_ROWS:])
         chosen = choose_features(filled(X[sample]), Y[sample])
         gaps = find_gaps(X[order], chosen)
-        table = Table(look_at(X, chosen, gaps), np.ascontiguousarray(Y), weights, threads)
+        table = Table(looked_at(X, chosen, gaps), np.ascontiguousarray(Y), weights, threads)
         learnt = _start(table, order, most)
         _gather(table, learnt, sample)
         learnt.ridge[0] = _best_ridge(table, learnt, sample)
@@ -191,10 +192,11 @@ def filled(X: FloatArray) -> FloatArray:
     return X if np.isfinite(X.sum()) else np.nan_to_num(X)
 
 
-def look_at(X: FloatArray, chosen: NDArray[np.int64], gaps: NDArray[np.int64]) -> FloatArray:
+def looked_at(X: FloatArray, chosen: NDArray[np.int64], gaps: NDArray[np.int64]) -> FloatArray:
     """Return the chosen features of rows, filled, and 1 where those of `gaps` are missing."""
-    found = filled(X if chosen.size == X.shape[1] else X[:, chosen])
-    return np.ascontiguousarray(np.hstack([found, np.isnan(X[:, gaps])]) if gaps.size else found)
+    found = np.empty((len(X), chosen.size + gaps.size))
+    look_at(X, chosen, gaps, found)
+    return found
 
 
 def find_gaps(X: FloatArray, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
