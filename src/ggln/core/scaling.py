@@ -78,6 +78,15 @@ def hold_constants(state: Any, rows: Any, held: Any) -> None:
 
 
 @exact_kernel
+def units_of(state: Any, active: Any, shift: Any, scale: Any) -> None:
+    """Write what standardised values are multiplied by and moved to, [d] each # OUT."""
+    for j in range(shift.size):
+        shift[j], scale[j] = 0.0, 1.0
+        if active:
+            shift[j], scale[j] = state[1, j], scale_of(state[0, j], state[1, j], state[2, j])
+
+
+@exact_kernel
 def within(rows: Any, limit: Any) -> Any:
     """Return whether all numbers are finite and at most `limit` in size."""
     for t in range(rows.shape[0]):
@@ -144,11 +153,9 @@ class Scaler:
 
     def shift_and_scale(self) -> tuple[FloatArray, FloatArray]:
         """Return what standardised values are multiplied by and moved to, to be in the user's units again."""
-        columns = self.state.shape[1]
-        if not self.active:
-            return np.zeros(columns), np.ones(columns)
-        scale = np.array([scale_of(*self.state[:, j]) for j in range(columns)])
-        return self.state[1].copy(), scale
+        shift, scale = np.empty((2, self.state.shape[1]))
+        units_of(self.state, self.active, shift, scale)
+        return shift, scale
 
     def constant(self) -> NDArray[np.bool_]:
         """Return which columns hold the same whatever comes."""

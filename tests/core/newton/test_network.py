@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ggln.core.newton.learner import ExactLearner, Settings
-from ggln.core.newton.network import Shape, fit_network, follow, follow_all, make_scratch
+from ggln.core.newton.network import Shape, fit_network, follow, make_scratch
 from ggln.core.newton.neurons.univariate import Univariate
 from ggln.core.threads import Threads
 
@@ -61,25 +61,6 @@ def test_cuts_of_a_stream_do_not_matter(regressions, learning):
         np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
     changed = not np.array_equal(whole.tables, solve(regressions).tables)
     assert changed == learning
-
-
-@pytest.mark.parametrize("learning", [False, True])
-def test_networks_called_together_are_those_called_alone(learning):
-    alone, together = ([solve(1, seed) for seed in range(3)] for _ in range(2))
-    X, Y = draw(200, 1)
-    advice, weights = advise(Y, 1), np.ones(200)
-    found = np.empty((3, 200, 2))
-    for t in range(200):
-        row, said = slice(t, t + 1), np.empty((3, 1, 2))
-        rows = X[row], advice[row], Y[row], weights[row]
-        follow_all(KIND, tuple(together), *rows, learning, make_scratch(together[0], KIND), said)
-        found[:, t] = said[:, 0]
-    for network, other, own in zip(alone, together, found, strict=True):
-        expected = np.empty((200, 2))
-        follow(KIND, network, X, advice, Y, weights, learning, make_scratch(network, KIND), expected)
-        np.testing.assert_array_equal(own, expected)
-        for name in LEARNT:
-            np.testing.assert_array_equal(getattr(other, name), getattr(network, name))
 
 
 def test_layers_of_other_sizes_leave_nothing_in_the_padding():

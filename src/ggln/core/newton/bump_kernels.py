@@ -38,6 +38,21 @@ class Learnt(NamedTuple):
 
 # Inputs ------------------------------------------------------------------------------------------------
 @exact_kernel
+def look_at(rows: Any, chosen: Any, gaps: Any, found: Any) -> None:
+    """Write the chosen features of rows [n, ..], 0 where they are missing, and 1 where those of `gaps` are.
+
+    found: [n, chosen and gaps] # OUT.
+    """
+    for t in range(rows.shape[0]):
+        for j in range(chosen.size):
+            value = rows[t, chosen[j]]
+            found[t, j] = value if value == value else 0.0
+        for j in range(gaps.size):
+            value = rows[t, gaps[j]]
+            found[t, chosen.size + j] = 0.0 if value == value else 1.0
+
+
+@exact_kernel
 def covariance(centres: Any) -> Any:
     """Return the heights [M, M] of all bumps at all centres [d, M]."""
     found, centre = np.empty((centres.shape[1], centres.shape[1])), np.empty(centres.shape[0])

@@ -37,6 +37,7 @@ from ggln.core.newton.bump_kernels import (
     follow,
     gather,
     leave_out,
+    look_at,
     predict_rows,
     solve,
     whitened,
@@ -116,7 +117,7 @@ class Bumps:
         return found
 
     def _looked_at(self, X: FloatArray) -> FloatArray:
-        return look_at(X, self.chosen, self.gaps)
+        return looked_at(X, self.chosen, self.gaps)
 
     def state(self) -> Arrays:
         """Return copies of all arrays but the bumps' factor, which their centres give again."""
@@ -174,13 +175,18 @@ def fit_bumps(
         sample, rest = np.sort(order[:RIDGE_ROWS]), np.sort(order[RIDGE_ROWS:])
         chosen = choose_features(filled(X[sample]), Y[sample])
         gaps = find_gaps(X[order], chosen)
-        table = Table(look_at(X, chosen, gaps), np.ascontiguousarray(Y), weights, threads)
+        table = Table(looked_at(X, chosen, gaps), np.ascontiguousarray(Y), weights, threads)
         learnt = _start(table, order, most)
-        _gather(table, learnt, sample)
+        parts = np.zeros(len(Y), np.int64) if folds is None else folds
+        sums = np.zeros((int(parts.max()) + 1, *learnt.sums.shape))  # of each fold
+        _gather(table, learnt, sample, parts, sums)
         learnt.ridge[0] = _best_ridge(table, learnt, sample)
-        _gather(table, learnt, rest)
+        _gather(table, learnt, rest, parts, sums)
         factor, learnt.ridge[0] = solve(learnt)
-        left_out = _leave_out(table, learnt, factor) if folds is None else _leave_folds(table, learnt, folds)
+        if folds is None:
+            left_out = _leave_out(table, learnt, factor)
+        else:
+            left_out = _leave_folds(table, learnt, folds, sums)
         learnt.errors[:-1] = weights @ np.where(weights[:, None] > 0.0, Y - left_out, 0.0) ** 2
         learnt.errors[-1] = weights.sum()
     return Bumps(learnt, chosen, gaps, X.shape[1]), left_out
@@ -191,10 +197,11 @@ def filled(X: FloatArray) -> FloatArray:
     return X if np.isfinite(X.sum()) else np.nan_to_num(X)
 
 
-def look_at(X: FloatArray, chosen: NDArray[np.int64], gaps: NDArray[np.int64]) -> FloatArray:
+def looked_at(X: FloatArray, chosen: NDArray[np.int64], gaps: NDArray[np.int64]) -> FloatArray:
     """Return the chosen features of rows, filled, and 1 where those of `gaps` are missing."""
-    found = filled(X if chosen.size == X.shape[1] else X[:, chosen])
-    return np.ascontiguousarray(np.hstack([found, np.isnan(X[:, gaps])]) if gaps.size else found)
+    found = np.empty((len(X), chosen.size + gaps.size))
+    look_at(X, chosen, gaps, found)
+    return found
 
 
 def find_gaps(X: FloatArray, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -272,22 +279,28 @@ def _blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [rows[first : first + FIT_ROWS] for first in range(0, rows.size, FIT_ROWS)]
 
 
-def _gather(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> None:
-    """Add rows to the sums # OUT. Each block has its own sum; these are added up in the order of blocks."""
-    blocks, count = _blocks(rows), table.threads.count
+def _gather(
+    table: Table, learnt: Learnt, rows: NDArray[np.int64], folds: NDArray[np.int64], sums: FloatArray
+) -> None:
+    """Add rows to the sums of their folds # OUT [folds, m + D, m]; learnt.sums # OUT is that of all folds.
+
+    Each block has its own sum; these are added up in the order of blocks, whatever the threads.
+    """
+    blocks = [(fold, block) for fold in range(len(sums)) for block in _blocks(rows[folds[rows] == fold])]
+    count = table.threads.count
     partial = np.empty((min(count, len(blocks)), *learnt.sums.shape))
 
-    def add(block: NDArray[np.int64], sums: FloatArray) -> None:
-        sums[:] = 0.0
-        gather(learnt, *table.take(block), sums)
+    def add(block: NDArray[np.int64], own: FloatArray) -> None:
+        own[:] = 0.0
+        gather(learnt, *table.take(block), own)
 
     for first in range(0, len(blocks), count):
-        tasks: list[Task] = [
-            (add, pair) for pair in zip(blocks[first : first + count], partial, strict=False)
-        ]
+        turn = blocks[first : first + count]
+        tasks: list[Task] = [(add, (block, own)) for (_, block), own in zip(turn, partial, strict=False)]
         table.threads.run(tasks)
-        for sums in partial[: len(tasks)]:
-            np.add(learnt.sums, sums, out=learnt.sums)
+        for (fold, _), own in zip(turn, partial, strict=False):
+            np.add(sums[fold], own, out=sums[fold])
+    np.add.reduce(sums, out=learnt.sums)
 
 
 def _best_ridge(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> float:
@@ -314,19 +327,17 @@ def _best_ridge(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> float:
     return float(RIDGES[::-1][np.argmin(losses.sum(axis=0)[::-1])])
 
 
-def _leave_folds(table: Table, learnt: Learnt, folds: NDArray[np.int64]) -> FloatArray:
+def _leave_folds(table: Table, learnt: Learnt, folds: NDArray[np.int64], sums: FloatArray) -> FloatArray:
     """Return the predictions [n, D] for all rows, each by a regression that has not learnt its fold."""
     found = np.empty_like(table.Y)
-    for fold in range(int(folds.max()) + 1):
+    for fold, told in enumerate(sums):
         rows = np.flatnonzero(folds == fold)
         own = learnt._replace(
-            sums=np.zeros_like(learnt.sums),
+            sums=learnt.sums - told,
             weights=np.zeros_like(learnt.weights),
             ridge=learnt.ridge.copy(),
             counts=learnt.counts.copy(),
         )
-        _gather(table, own, rows[table.weights[rows] > 0.0])
-        np.subtract(learnt.sums, own.sums, out=own.sums)
         solve(own)
         blocks = _blocks(rows)
         means = [np.empty((block.size, found.shape[1])) for block in blocks]

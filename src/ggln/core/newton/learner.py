@@ -7,7 +7,6 @@ solved afresh as they grow (`schedule`). What a learner knows depends on the row
 """
 
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
@@ -17,15 +16,15 @@ from numpy.typing import NDArray
 
 from ggln.core import memory
 from ggln.core.constants import INPUT_LIMIT, TARGET_LIMIT
-from ggln.core.jit import Specialized
 from ggln.core.newton import constants
 from ggln.core.newton.bumps import Bumps, fit_bumps
 from ggln.core.newton.gates import Gates
 from ggln.core.newton.kinds import kind_of
 from ggln.core.newton.lanes import padded
 from ggln.core.newton.mixture import Blend, SpreadMixture
-from ggln.core.newton.network import Network, Scratch, Shape, fit_network, follow, follow_all, make_scratch
+from ggln.core.newton.network import Network, Shape, fit_network, follow, make_scratch
 from ggln.core.newton.shapes import ShapeMixture
+from ggln.core.newton.single import Alone, make_reader, pool_kinds
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
@@ -213,11 +212,8 @@ class ExactLearner(Beginner):
         return len(self.networks)
 
     def _ready(self) -> None:
-        kinds = self.settings.kinds
-        self._groups = [tuple(self.networks[g::kinds]) for g in range(min(kinds, len(self.networks)))]
-        self._scratch = [[make_scratch(network, self.kind) for network in group] for group in self._groups]
-        self._kernels = [Specialized() for _ in self._groups]
-        self._buffers: dict[Any, Scratch] = {}
+        self._scratch = [make_scratch(network, self.kind) for network in self.networks]
+        self._alone: Alone | None = None  # made when a row comes alone
 
     # Solving -------------------------------------------------------------------------------------------
 
@@ -363,6 +359,16 @@ class ExactLearner(Beginner):
         """Learn rows that stay within one draw of the networks."""
         if self.rows == 0:
             return self._nothing(X.shape[0]) if record else None
+        kinds, goals = self._learn_kinds(X, Y, weights, threads)
+        found = self.mixture.follow(kinds, goals, weights, record)
+        return self._restored(found) if record else None
+
+    def _learn_kinds(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each kind said [n, kinds, Q] before it learnt a row, and standardised targets."""
+        if threads is None and self._plain():
+            return self._for_rows_alone().ask(X, Y, weights)
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
         means = self._regress(X, side, (goals, weights))
         own = weights[:, None, None]
@@ -370,11 +376,9 @@ class ExactLearner(Beginner):
             [own * (means - goals[:, None]) ** 2, np.broadcast_to(own, (*means.shape[:2], 1))], 2
         )
         told = np.cumsum(np.concatenate([self.errors[None], news]), axis=0)  # one row after the other
-        self.errors = told[-1].copy()
+        self.errors[:] = told[-1]
         advice = self._advice(means, self._variances(told[:-1]))
-        kinds = self._ask(side, advice, goals, weights, True, threads)
-        found = self.mixture.follow(kinds, goals, weights, record)
-        return self._restored(found) if record else None
+        return self._ask(side, advice, goals, weights, True, threads), goals
 
     def _regress_first(
         self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
@@ -438,45 +442,46 @@ class ExactLearner(Beginner):
         threads: Threads | None,
     ) -> FloatArray:
         """Return what each kind says, [n, kinds, Q]; networks learn the rows if they are to."""
-        said = [np.empty((len(group), side.shape[0], self.kind.planes)) for group in self._groups]
-        nothing = advice[:, :0]
-        tasks = []
-        for group, scratches, kernels, found in zip(
-            self._groups, self._scratch, self._kernels, said, strict=True
-        ):
-            given = advice if group[0].regressions else nothing
-            if threads is None:
-                rows = side, given, goals, weights, learning
-                scratch = scratches[0] if learning else self._own_scratch(group[0])
-                kernels.call(follow_all, (self.kind, group, *rows, scratch, found))
-                continue
-            for network, own, outputs in zip(group, scratches, found, strict=True):
-                # others may predict at the same time
-                scratch = own if learning else make_scratch(network, self.kind)
-                rows = side, given, goals, weights, learning
-                tasks.append((follow, (self.kind, network, *rows, scratch, outputs)))
-        if threads is not None:
-            threads.run(tasks)
-        if not self.networks and not advice.shape[1]:
-            nobody: FloatArray = self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))
-            return nobody[:, None]
         advisers = advice.shape[1]
-        kinds = np.empty((len(side), advisers + len(said), self.kind.planes))
-        kinds[:, :advisers] = advice
-        for place, found in enumerate(said, advisers):
-            kinds[:, place] = np.add.reduce(found) / len(found)
+        if not self.networks:
+            nobody: FloatArray = self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))
+            return advice if advisers else nobody[:, None]
+        rows = goals, weights, learning
+        if threads is None:
+            return self._for_rows_alone().ask_networks(side, advice, *rows)
+        said = np.empty((len(self.networks), len(side), self.kind.planes))
+        tasks = []
+        for network, own, outputs in zip(self.networks, self._scratch, said, strict=True):
+            # others may predict at the same time
+            scratch = own if learning else make_scratch(network, self.kind)
+            given = np.ascontiguousarray(advice[:, : network.regressions])
+            tasks.append((follow, (self.kind, network, side, given, *rows, scratch, outputs)))
+        threads.run(tasks)
+        kinds = np.empty((len(side), advisers + self._group_count(), self.kind.planes))
+        pool_kinds(advice, said, kinds)
         return kinds
 
-    def _own_scratch(self, network: Network) -> Scratch:
-        """Return the calling thread's buffers: threads may predict side by side."""
-        place = threading.get_ident(), network.tables.shape
-        if place not in self._buffers:
-            self._buffers[place] = make_scratch(network, self.kind)
-        return self._buffers[place]
+    def _group_count(self) -> int:
+        """Return how many groups of networks there are."""
+        return min(self.settings.kinds, len(self.networks))
+
+    def _plain(self) -> bool:
+        """Return whether there are networks for one output, and one regression, on bumps, below them."""
+        settings = self.settings
+        return bool(self.networks and settings.regressions and settings.advisers == settings.outputs == 1)
+
+    def _for_rows_alone(self) -> Alone:
+        """Return the networks, and what is below them, for rows that come alone."""
+        if self._alone is None:
+            known: Any = self.inputs, self.targets, self.bumps, self.errors, self.settings.min_variance
+            reader = make_reader(*known) if self._plain() else None
+            self._alone = Alone(self.kind, self.networks, self._group_count(), reader)
+        return self._alone
 
     def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         """Learn a single row [1, d] with its target [1, D]."""
-        self.partial_fit(x, y, weight, None, False)
+        self._learn(x, y, weight, None, False)
+        self._seen(x, y, weight, None)
 
     def _seen(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None) -> None:
         """Count rows; solve all of them afresh when it is time."""
@@ -498,9 +503,12 @@ class ExactLearner(Beginner):
 
     def _kinds(self, X: FloatArray, threads: Threads | None) -> FloatArray:
         """Return what each kind says of new rows, [n, kinds, Q]."""
+        goals, weights = np.empty((0, self.settings.outputs)), np.empty(0)
+        if threads is None and self._plain():
+            return self._for_rows_alone().ask(X, goals, weights)[0]
         side = self.inputs.transform(X)
         advice = self._advice(self._regress(X, side, None), self._variances(self.errors)[None])
-        return self._ask(side, advice, np.empty((0, self.settings.outputs)), np.empty(0), False, threads)
+        return self._ask(side, advice, goals, weights, False, threads)
 
     def _nothing(self, rows: int) -> Blend:
         """Return what is predicted before anything is known."""
@@ -559,7 +567,7 @@ class ExactLearner(Beginner):
         learner = cls(restore_settings(values["settings"]))
         learner.rows, learner.mixture.judged, learner.due = values["rows"], values["judged"], values["due"]
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
-        learner.errors = arrays["errors"]
+        learner.errors = arrays["errors"].copy()
         learner.mixture.restore(arrays)
         own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
         learner.bumps = Bumps.from_state(own) if own else None
@@ -573,9 +581,7 @@ class ExactLearner(Beginner):
     def __getstate__(self) -> dict[str, Any]:
         """Leave out compiled functions and buffers, which can be made anew."""
         return {
-            name: value
-            for name, value in vars(self).items()
-            if name not in ("_kernels", "_scratch", "_groups", "_buffers", "left")
+            name: value for name, value in vars(self).items() if name not in ("_scratch", "_alone", "left")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -627,13 +627,3 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
             for k in range(last):
                 value += below[k, q]
             outputs[t, q] = value / last
-
-
-@fast_kernel
-def follow_all(kind, networks, X, advice, Y, weights, learning, scratch, outputs):
-    """`follow` with a tuple of networks of one shape, for single rows. outputs: [E, n, Q] # OUT.
-
-    A call from Python takes as long as a network needs for the row; buffers are shared.
-    """
-    for e in range(len(networks)):
-        follow(kind, networks[e], X, advice, Y, weights, learning, scratch, outputs[e])
