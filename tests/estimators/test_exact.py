@@ -7,6 +7,7 @@ from sklearn.linear_model import LinearRegression
 
 import ggln
 from ggln import GGLNRegressor
+from ggln.core.newton import constants
 
 SMALL = {"layer_sizes": (4, 4), "n_estimators": 2, "random_state": 0}
 
@@ -83,15 +84,41 @@ def test_going_on_learns_what_fit_would_have():
     assert errors[0] < 1.1 * errors[1]
 
 
-@pytest.mark.parametrize("networks", [1, 2, 5])
-def test_intervals_are_honest_for_any_number_of_networks(networks):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_estimators": 1},
+        {"n_estimators": 5},
+        {"n_estimators": 10},
+        {"context_dim": 6},
+        {"layer_sizes": (16,)},
+    ],
+)
+def test_intervals_are_honest_for_any_setting(settings):
     inside = []
-    for seed in range(3):
+    for seed in range(6):  # from table to table, what 100 rows tell of their errors differs
         X, y = table(400, seed=seed)
-        model = GGLNRegressor(n_estimators=networks, random_state=seed).fit(X[:100], y[:100])
+        model = GGLNRegressor(**settings, random_state=seed).fit(X[:100], y[:100])
         low, high = model.predict_dist(X[100:]).interval(0.9)
         inside.append(np.mean((low <= y[100:]) & (y[100:] <= high)))
     assert 0.82 <= np.mean(inside) <= 0.98
+
+
+def test_small_tables_have_more_networks_and_lose_them_when_they_grow(monkeypatch, tmp_path):
+    monkeypatch.setattr(constants, "MANY_NETWORKS_ROWS", 60)
+    X, y = table(80)
+    model = GGLNRegressor(layer_sizes=(4,), random_state=0).fit(X[:50], y[:50])
+    assert model.n_estimators_ == constants.MANY_NETWORKS
+    model.save(tmp_path / "model.ggln")
+    model = ggln.load(tmp_path / "model.ggln").partial_fit(X[50:], y[50:])  # solved afresh at 62 rows
+    assert model.n_estimators_ == constants.NETWORKS
+    at_once = GGLNRegressor(layer_sizes=(4,), random_state=0).fit(X[:77], y[:77]).partial_fit(X[77:], y[77:])
+    assert at_once.n_estimators_ == constants.NETWORKS
+    assert GGLNRegressor(layer_sizes=(4,)).partial_fit(X[:50], y[:50]).n_estimators_ == constants.NETWORKS
+    assert GGLNRegressor(**SMALL).fit(X, y).n_estimators_ == 2
+    gradient = GGLNRegressor(step="capped", layer_sizes=(4,), context_dim=2, epochs=1).fit(X, y)
+    assert gradient.n_estimators_ == constants.NETWORKS
 
 
 def test_a_table_without_noise_is_predicted_sharply():
