@@ -284,7 +284,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def _recorded(self, found: list[Any]) -> Distribution:
         """Return the distribution of rows that were learnt, however they were cut into calls."""
-        least = MOST_COMPONENTS if self.step == "newton" and self.n_outputs_ == 1 else 0
+        least = MOST_COMPONENTS if self.step == "newton" else 0
         return mixture(found, self.n_outputs_, least)
 
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
