@@ -95,9 +95,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
     covariance : {"apart", "isotropic", "diagonal", "full"}
-        For several outputs. "apart": each output has its own networks, and one covariance of their errors
-        joins them. Otherwise the structure of every neuron's covariance. Gradient steps take "apart" for
-        "isotropic".
+        For several outputs. "apart": each output has its own networks. Otherwise the structure of every
+        neuron's covariance. With "newton", each output keeps its own distribution, and a copula joins them,
+        whatever the structure. Gradient steps take "apart" for "isotropic".
     standardize : bool or "inputs"
         Standardise inputs and targets, or inputs only.
     random_state : None, int or RandomState

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.core import memory
 from ggln.core.newton import constants
 from ggln.core.newton.error_kernels import find_levels, follow_copulas
 from ggln.core.newton.mixture import Blend
@@ -99,6 +100,10 @@ class Copula:
         """Take over what `state` gave."""
         for name in ("scatters", "evidence", "judged"):
             getattr(self, name)[:] = arrays[PREFIX + name]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to."""
+        vars(self).update({name: memory.writeable(value) for name, value in state.items()})
 
 
 def normalised(scatter: FloatArray) -> FloatArray:

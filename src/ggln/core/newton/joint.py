@@ -48,7 +48,8 @@ class JointMixture:
         """Find all from what each kind said of rows that it did not know; see `SpreadMixture.judge`."""
         planes = self.kind.alone(kinds)  # [n, K, D, 2]
         squares = planes[..., 0] * (goals[:, None] - planes[..., 1] / planes[..., 0]) ** 2
-        self.factors = 1.0 / np.maximum(np.average(squares, axis=0, weights=weights), LEAST_SQUARE)
+        counted = weights if weights.any() else np.ones_like(weights)
+        self.factors = 1.0 / np.maximum(np.average(squares, axis=0, weights=counted), LEAST_SQUARE)
         levels = np.empty((2, *goals.shape))
         for d, (own, alone) in enumerate(zip(self.marginals, self._alone(kinds), strict=True)):
             own.judge(alone, goals[:, d : d + 1], weights, every[:, d : d + 1])
