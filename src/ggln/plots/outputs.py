@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREY, in_order, styled
+from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, styled
 
 PANELS = {
     "inside each output's\n90 % interval, %": ("least", "most"),
@@ -13,6 +13,8 @@ PANELS = {
     "joint NLL less that\nof apart": ("nll",),
 }
 FIRST = "apart"
+STYLES = (BLUE, "o"), (PURPLE, "D"), (GREEN, "^"), (ORANGE, "v"), (RED, "s"), (GREY, "P")
+"""Of models in their order."""
 
 
 @styled
@@ -27,12 +29,12 @@ def draw(results: dict[str, Any]) -> Figure:
         if names[0] in results["goals"]:
             low, high = results["goals"][names[0]]
             axes.axvspan(percent * low, percent * high, color=BLUE, alpha=0.12, linewidth=0)
-        for number, (model, color) in enumerate(zip(models, in_order(len(models)), strict=True)):
+        for number, (model, (color, marker)) in enumerate(zip(models, STYLES, strict=False)):
             heights = [place + 0.13 * (number - 0.5 * (len(models) - 1)) for place in range(len(cases))]
             for name in names:
                 found = [percent * own[model][name] - _less(own, name) for own in cases.values()]
                 shown = model if name == names[0] and axes is panels[0] else None
-                axes.plot(found, heights, "o", color=color, markersize=4, label=shown)
+                axes.plot(found, heights, marker, color=color, markersize=4, label=shown)
         axes.set_xlabel(label)
         axes.tick_params(axis="y", length=0)
         for place in range(1, len(cases)):
