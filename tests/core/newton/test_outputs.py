@@ -10,10 +10,12 @@ from scipy import stats
 
 from ggln.components import mixture
 from ggln.core.newton.copula import FREEDOMS, Copula, JointBlend, levels_of, normalised
+from ggln.core.newton.joint import JointMixture
 from ggln.core.newton.kinds import kind_of
 from ggln.core.newton.learner import ExactLearner, Settings, make_learner, restore_learner
 from ggln.core.newton.mixture import Blend
 from ggln.core.newton.outputs import ApartLearner
+from ggln.core.newton.shapes import ShapeMixture
 from ggln.core.student import log_copula, scores
 from ggln.core.threads import Threads
 
@@ -226,6 +228,31 @@ def test_apart_keeps_the_distribution_of_each_output():
         expected = alone.predictions(X, threads)
     for own, other in zip(blend.marginals[1], expected, strict=True):
         np.testing.assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize("covariance", JOINT)
+def test_the_mean_of_joint_neurons_can_be_derived(covariance):
+    """Explanations carry derivatives along as imaginary parts."""
+    kind, rng = kind_of(2, covariance), np.random.default_rng(0)
+    means, variances = rng.normal(size=(2, 300, 2)), rng.uniform(0.5, 2.0, (2, 300, 2))
+    kinds = np.stack([kind.natural(*own) for own in zip(means, variances, strict=True)], axis=1)  # [n, K, Q]
+    goals = means[0] + rng.exponential(size=(300, 2))
+    joint = JointMixture(kind, lambda: ShapeMixture(kind_of(1, "")))
+    joint.judge(kinds, goals, np.ones(300), goals)
+    own = np.moveaxis(kinds, 1, 0)  # [K, n, Q]
+    np.testing.assert_allclose(joint.mean(kind.gaussians(own)[0], own), joint.moments(kinds)[0], rtol=1e-9)
+    step = rng.normal(size=own.shape) * (
+        np.arange(own.shape[2]) >= own.shape[2] - 2
+    )  # of precision times mean
+
+    def mean_at(planes):
+        alone = kind.alone(planes)
+        return joint.mean(alone[..., 1] / alone[..., 0], planes)
+
+    derived = mean_at(own + 1e-30j * step).imag / 1e-30
+    moved = (mean_at(own + 1e-6 * step) - mean_at(own - 1e-6 * step)) / 2e-6
+    close = np.isclose(derived, moved, rtol=1e-4, atol=1e-5)
+    assert close.mean() > 0.95  # means have kinks where classes meet
 
 
 # The copula ------------------------------------------------------------------------------------------------
