@@ -33,7 +33,8 @@ def test_boosting_knows_the_covariance_of_its_errors():
 
 
 def test_the_command(monkeypatch, tmp_path):
-    small = uci.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
+    # a network for each fold and kind: with two networks, 25 of 200 rows would judge the intervals
+    small = uci.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 16}
     monkeypatch.setattr(uci, "default_setting", lambda: small)
     monkeypatch.setattr(experiment, "NEW_ROWS", 300)
     arguments = ["reproduce", "outputs", "--cases", "1:10 r=0.8", "--rows", "200", "--seeds", "1"]
