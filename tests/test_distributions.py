@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.integrate import quad
 
-from ggln.distributions import GaussianMixture, MultivariateGaussianMixture, formulas
+from ggln.distributions import CopulaMixture, GaussianMixture, MultivariateGaussianMixture, formulas
 from ggln.distributions import mixture as base
 
 Array = NDArray[Any]
@@ -578,6 +578,119 @@ def test_energy_score() -> None:
     )
     with pytest.raises(ValueError, match="at least 2, got 1"):
         dist.energy_score(y, n_samples=1)
+
+
+# Outputs with shapes of their own.
+
+SHAPE = np.array([[1.0, 0.7, -0.2], [0.7, 1.0, 0.1], [-0.2, 0.1, 1.0]])
+FREEDOMS = (np.inf, 15.0, 3.0)
+
+
+def copula(freedom: float, n: int = 3) -> CopulaMixture:
+    return CopulaMixture([mixture(n, 2), mixture(n, 3), mixture(n, 4)], SHAPE, freedom)
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS)
+def test_samples_of_a_copula_have_its_moments_and_regions(freedom: float) -> None:
+    dist = copula(freedom)
+    draws = dist.sample(20_000, random_state=0)
+    assert draws.shape == (20_000, 3, 3)
+    for i in range(3):
+        deviations = dist.std[i]
+        np.testing.assert_allclose(draws[:, i].mean(axis=0), dist.mean[i], atol=0.04 * deviations.max())
+        np.testing.assert_allclose(
+            np.cov(draws[:, i].T) / np.outer(deviations, deviations),
+            dist.cov[i] / np.outer(deviations, deviations),
+            atol=0.06,
+        )
+    np.testing.assert_allclose(np.einsum("ndd->nd", dist.cov), dist.std**2)
+    levels = np.array([dist.region_level(draw) for draw in draws[:2000]])
+    for level in (0.5, 0.9):
+        assert np.mean(levels <= level) == pytest.approx(level, abs=0.02)
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS)
+def test_the_joint_density_of_a_copula_integrates_to_one(freedom: float) -> None:
+    grid = np.linspace(-20.0, 20.0, 401)
+    y = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    parts = [mixture(1, 2), mixture(1, 3)]
+    many = [
+        GaussianMixture(*(np.repeat(own, len(y), axis=0) for own in (part.weights, part.means, part.stds)))
+        for part in parts
+    ]
+    density = np.exp(CopulaMixture(many, SHAPE[:2, :2], freedom).log_prob(y))
+    assert density.sum() * (grid[1] - grid[0]) ** 2 == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_copula_of_gaussians_is_a_gaussian() -> None:
+    means, stds = np.array([1.0, -2.0, 0.5]), np.array([0.1, 10.0, 2.0])
+    alone = [GaussianMixture([1.0], [[mean]], [[std]]) for mean, std in zip(means, stds, strict=True)]
+    dist, covariance = CopulaMixture(alone, SHAPE), SHAPE * np.outer(stds, stds)
+    y = np.array([[1.1, 3.0, 0.0]])
+    expected = stats.multivariate_normal(means, covariance)
+    assert dist.log_prob(y)[0] == pytest.approx(expected.logpdf(y[0]))
+    np.testing.assert_allclose(dist.cov[0], covariance, rtol=1e-3)
+    squares = (y[0] - means) @ np.linalg.inv(covariance) @ (y[0] - means)
+    assert dist.region_level(y)[0] == pytest.approx(stats.chi2.cdf(squares, 3))
+
+
+def test_a_region_of_one_output_is_its_interval() -> None:
+    dist = CopulaMixture([mixture(4, 3)], np.eye(1), 3.0)
+    for bound in dist.interval(0.9):
+        np.testing.assert_allclose(dist.region_level(bound), 0.9)
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS)
+def test_rows_and_units_of_a_copula(freedom: float) -> None:
+    dist, y = copula(freedom), np.random.default_rng(0).normal(size=(3, 3))
+    each = CopulaMixture(dist.marginals, np.tile(SHAPE, (3, 1, 1)), np.full(3, freedom))
+    for other in (each, each[[0, 1, 2]], dist[:]):
+        np.testing.assert_allclose(other.log_prob(y), dist.log_prob(y))
+        np.testing.assert_allclose(other.cov, dist.cov)
+    np.testing.assert_allclose(each[1].log_prob(y[1:2]), dist.log_prob(y)[1:2])
+    shift, scale = np.array([3.0, 0.0, -1.0]), np.array([100.0, 1.0, 0.1])
+    moved = dist.scaled(shift, scale)
+    np.testing.assert_allclose(moved.log_prob(shift + scale * y), dist.log_prob(y) - np.log(scale).sum())
+    np.testing.assert_allclose(moved.region_level(shift + scale * y), dist.region_level(y))
+    np.testing.assert_allclose(moved.cov, dist.cov * np.outer(scale, scale), rtol=1e-6)
+    assert repr(dist) == "CopulaMixture(rows=3, outputs=3)"
+    assert dist.energy_score(y, 50, 0).shape == (3,)
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS)
+def test_far_tails_and_nan_of_a_copula(freedom: float) -> None:
+    dist = copula(freedom)
+    assert np.all(np.isfinite(dist.log_prob(dist.mean + 1e3 * dist.std)))
+    assert np.all(dist.log_prob(np.full((3, 3), 1e200)) == -np.inf)
+    y = np.zeros((3, 3))
+    y[1, 0] = np.nan
+    np.testing.assert_array_equal(np.isnan(dist.log_prob(y)), [False, True, False])
+    np.testing.assert_array_equal(np.isnan(dist.region_level(y)), [False, True, False])
+
+
+def test_bad_copulas() -> None:
+    alone = [mixture(3, 2), mixture(3, 2)]
+    for marginals, shape, freedom, message in (
+        ([mixture(3, 2), mixture(2, 2)], np.eye(2), 3.0, "as many rows"),
+        (alone, np.eye(3), 3.0, "correlations has shape"),
+        (alone, 2.0 * np.eye(2), 3.0, "ones on the diagonal"),
+        (alone, np.eye(2), [3.0, 3.0], "freedoms has shape"),
+        (alone, np.eye(2), 0.0, "freedoms must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            CopulaMixture(marginals, shape, freedom)
+    with pytest.raises(np.linalg.LinAlgError):
+        CopulaMixture(alone, [[1.0, 2.0], [2.0, 1.0]]).log_prob(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_regions_of_highest_density(kind: str) -> None:
+    dist = joint(kind, n=2)
+    draws = dist.sample(400, random_state=1)
+    levels = [dist.region_level(draw, 200, random_state=2) for draw in draws]
+    assert np.mean(np.array(levels) <= 0.9) == pytest.approx(0.9, abs=0.05)
+    with pytest.raises(ValueError, match="n_samples must be at least 1, got 0"):
+        dist.region_level(draws[0], 0)
 
 
 # Properties.

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.learner import Predictions
+from ggln.core.newton.copula import JointBlend
 from ggln.core.newton.mixture import Blend
-from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
+from ggln.distributions import CopulaMixture, GaussianMixture, MultivariateGaussianMixture
 
 FloatArray = NDArray[np.float64]
 Part = tuple[FloatArray, FloatArray, FloatArray]
-Distribution = GaussianMixture | MultivariateGaussianMixture
+Distribution = GaussianMixture | MultivariateGaussianMixture | CopulaMixture
 
 
 def gaussians(predictions: Predictions, outputs: int) -> tuple[FloatArray, FloatArray]:
@@ -71,6 +72,8 @@ def mixture(predictions: list[Any], outputs: int, least: int = 0) -> Distributio
     least: components that a row has at least. Sums over more of them may round otherwise: rows of a stream
     have as many in all calls.
     """
+    if isinstance(predictions[0], JointBlend):
+        return _joined(predictions, least)
     parts = _as_many([_parts(some, outputs) for some in predictions], least)
     means = np.concatenate([mean for mean, _, _ in parts])
     covariances = np.concatenate([covariance for _, covariance, _ in parts])
@@ -83,3 +86,13 @@ def mixture(predictions: list[Any], outputs: int, least: int = 0) -> Distributio
     if outputs == 1:
         return GaussianMixture(weights, means[..., 0], np.sqrt(covariances[..., 0]))
     return MultivariateGaussianMixture(weights, means, covariances)
+
+
+def _joined(predictions: list[JointBlend], least: int) -> CopulaMixture:
+    """Join what is predicted of each output alone."""
+    outputs = zip(*(some.marginals for some in predictions), strict=True)
+    alone: list[Any] = [mixture(list(blends), 1, least) for blends in outputs]
+    if predictions[0].correlations.ndim == 2:  # all rows are predicted by what is known now
+        return CopulaMixture(alone, predictions[0].correlations, predictions[0].freedoms)
+    correlations, freedoms = (np.concatenate(own) for own in list(zip(*predictions, strict=True))[1:])
+    return CopulaMixture(alone, correlations, freedoms)

@@ -95,9 +95,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
     covariance : {"apart", "isotropic", "diagonal", "full"}
-        For several outputs. "apart": each output has its own networks, and one covariance of their errors
-        joins them. Otherwise the structure of every neuron's covariance. Gradient steps take "apart" for
-        "isotropic".
+        For several outputs. "apart": each output has its own networks. Otherwise the structure of every
+        neuron's covariance. With "newton", each output keeps its own distribution, and a copula joins them,
+        whatever the structure. Gradient steps take "apart" for "isotropic".
     standardize : bool or "inputs"
         Standardise inputs and targets, or inputs only.
     random_state : None, int or RandomState
@@ -284,7 +284,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
 
     def _recorded(self, found: list[Any]) -> Distribution:
         """Return the distribution of rows that were learnt, however they were cut into calls."""
-        least = MOST_COMPONENTS if self.step == "newton" and self.n_outputs_ == 1 else 0
+        least = MOST_COMPONENTS if self.step == "newton" else 0
         return mixture(found, self.n_outputs_, least)
 
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:

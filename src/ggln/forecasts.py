@@ -64,7 +64,10 @@ class Forecasts(Manners):
             return self._shaped(mean), joint.cov
 
     def predict_dist(self, X: ArrayLike) -> Distribution:
-        """Return the predictive distribution of each row, a mixture over neurons and networks."""
+        """Return the predictive distribution of each row, a mixture over neurons and networks.
+
+        That of several outputs has `region_level(y)`, the level of the smallest joint region that holds y.
+        """
         tables = map(self._check_rows, in_parts(X))
         with self._threads() as threads:
             return mixture([self.learner_.predictions(rows, threads) for rows in tables], self.n_outputs_)

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from skpro.distributions.normal_mixture import NormalMixture
 from skpro.regression.base import BaseProbaRegressor
 
-from ggln.distributions import MultivariateGaussianMixture
+from ggln.distributions import GaussianMixture
+from ggln.distributions.joint import Joint
 from ggln.estimators import GGLNRegressor
 
 
@@ -87,15 +88,16 @@ class SkproGGLN(BaseProbaRegressor):
         return pd.DataFrame(np.moveaxis(levels, 0, 2).reshape(len(X), -1), index=X.index, columns=columns)
 
     def _predict_proba(self, X: pd.DataFrame) -> NormalMixture:
-        mixture = self.regressor_.predict_dist(_named(X))
-        if isinstance(mixture, MultivariateGaussianMixture):
-            marginals = [mixture.marginal(d) for d in range(len(self._columns))]
-        else:
-            marginals = [mixture]
+        found: Any = self.regressor_.predict_dist(_named(X))
+        several = isinstance(found, Joint)
+        marginals = [found.marginal(d) for d in range(len(self._columns))] if several else [found]
+        weights, places = common_weights(marginals)
+        rows = np.arange(len(X))[:, None]
+        pairs = list(zip(marginals, places, strict=True))
         return NormalMixture(
-            pi=np.broadcast_to(mixture.weights, mixture.means.shape[:2]).copy(),
-            mu=np.stack([marginal.means for marginal in marginals], axis=2),
-            sigma=np.stack([marginal.stds for marginal in marginals], axis=2),
+            pi=weights,
+            mu=np.stack([marginal.means[rows, place] for marginal, place in pairs], axis=2),
+            sigma=np.stack([marginal.stds[rows, place] for marginal, place in pairs], axis=2),
             index=X.index,
             columns=self._columns,
         )
@@ -107,3 +109,20 @@ class SkproGGLN(BaseProbaRegressor):
 def _named(X: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with names that scikit-learn accepts: strings."""
     return X.set_axis([str(name) for name in X.columns], axis=1)
+
+
+def common_weights(marginals: list[GaussianMixture]) -> tuple[Any, list[Any]]:
+    """Return weights [n, K] that outputs can share, and the component that each output has there, [n, K].
+
+    skpro's mixtures have the same weights for all outputs. Where the weights of outputs, added up, end at
+    different places, components are cut into parts.
+    """
+    ends = []
+    for marginal in marginals:
+        upto = np.cumsum(np.broadcast_to(marginal.weights, marginal.means.shape), axis=1, dtype=np.float64)
+        ends.append(upto / upto[:, -1:])
+    edges = np.sort(np.concatenate(ends, axis=1), axis=1) if len(ends) > 1 else ends[0]
+    weights = np.diff(edges, axis=1, prepend=0.0)
+    middles = edges - 0.5 * weights
+    places = [np.minimum((middles[:, :, None] > own[:, None]).sum(axis=2), own.shape[1] - 1) for own in ends]
+    return weights, places

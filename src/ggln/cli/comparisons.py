@@ -271,3 +271,34 @@ def missing(
     console = new_console()
     print_table(console, "RMSE in deviations of the target", *experiment.table(results), {})
     keep(console, results, output, "missing", picture.draw)
+
+
+@app.command()
+def outputs(
+    cases: Annotated[
+        str | None,
+        typer.Option(help="Names of cases, separated by commas; all by default.", show_default=False),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=20, help="Training rows.")] = 600,
+    seeds: Annotated[int, typer.Option(min=1, help="Tables of each case, averaged.")] = 3,
+    models: Models = None,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Several outputs with noise of unequal size: intervals, joint regions, correlations and likelihood.
+
+    Needs CatBoost, which the extra `peers` of the package installs, unless --models leaves it out.
+
+    Example: ggln reproduce outputs --cases "1:10 r=0.8" --seeds 1 --models apart,diagonal
+    """
+    from ggln.experiments import outputs as experiment
+    from ggln.plots import outputs as picture
+
+    names = chosen(cases, tuple(experiment.CASES), option="--cases")
+    own = chosen(models, experiment.MODELS, option="--models")
+    results = experiment.run(names, rows, seeds, store_folder(store, output), n_jobs, own)
+    console = new_console()
+    title = f"{rows} rows learnt, {results['new_rows']} new ones; a star is out of its range"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "outputs", picture.draw)

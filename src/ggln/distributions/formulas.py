@@ -124,8 +124,10 @@ def spread(w: Float, m: Float, s: Float) -> Float:
     return total_spread
 
 
-def score(sign: float, w: Float, m: Float, s: Float, x: Float) -> Float:
-    """Phi^-1(F(x)) and its derivative, (b, 2); sign = -1 goes by 1 - F, accurate in the upper tail."""
+def score(w: Float, m: Float, s: Float, x: Float, sign: Float) -> Float:
+    """Phi^-1(F(x)) and its derivative, (b, 2); sign (b, 1) = -1 goes by 1 - F, accurate in the upper tail."""
     z = (x - m) / s
     value = ndtri(np.minimum(dot(w, ndtr(sign * z)), 1.0))
-    return np.stack([sign * value, dot(w, np.exp(-0.5 * z * z) / s) * np.exp(0.5 * value * value)], axis=1)
+    return np.stack(
+        [sign[:, 0] * value, dot(w, np.exp(-0.5 * z * z) / s) * np.exp(0.5 * value * value)], axis=1
+    )

@@ -58,7 +58,22 @@ def generator(random_state: RandomState) -> np.random.Generator | np.random.Rand
     return np.random.default_rng(random_state)
 
 
-class Mixture(ABC):
+class Quantiles(ABC):
+    """What has quantiles has intervals."""
+
+    @abstractmethod
+    def quantile(self, q: ArrayLike) -> Float:
+        """Inverse of the distribution function."""
+
+    def interval(self, level: float) -> tuple[Float, Float]:
+        """Central interval: the quantiles at (1 - level) / 2 and (1 + level) / 2, 0 < level < 1."""
+        inside = isinstance(level, Real) and 0.0 < level < 1.0
+        check(inside, f"level must be a number strictly between 0 and 1, got {level!r}; see also quantile")
+        lower, upper = self.quantile([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        return lower, upper
+
+
+class Mixture(Quantiles):
     """What mixtures of one and of several outputs share."""
 
     def __init__(self, weights: ArrayLike, means: NDArray[Any]) -> None:
@@ -96,14 +111,3 @@ class Mixture(ABC):
             cumulative = np.cumsum(w, dtype=np.float64)
             picks[:, i] = np.searchsorted(cumulative / cumulative[-1], u[:, i], side="right")
         return np.arange(len(self)), picks
-
-    @abstractmethod
-    def quantile(self, q: ArrayLike) -> Float:
-        """Inverse of the distribution function."""
-
-    def interval(self, level: float) -> tuple[Float, Float]:
-        """Central interval: the quantiles at (1 - level) / 2 and (1 + level) / 2, 0 < level < 1."""
-        inside = isinstance(level, Real) and 0.0 < level < 1.0
-        check(inside, f"level must be a number strictly between 0 and 1, got {level!r}; see also quantile")
-        lower, upper = self.quantile([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-        return lower, upper

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ggln.distributions import formulas
 from ggln.distributions.formulas import Float
+from ggln.distributions.joint import Joint
 from ggln.distributions.mixture import (
     Index,
     Mixture,
     RandomState,
     blocks,
     check,
-    check_y,
     finite,
     floating,
     generator,
@@ -25,7 +25,7 @@ from ggln.distributions.mixture import (
 from ggln.distributions.univariate import GaussianMixture
 
 
-class MultivariateGaussianMixture(Mixture):
+class MultivariateGaussianMixture(Mixture, Joint):
     """Joint distribution of D outputs: row i has the density sum_j w_ij N(y; m_ij, C_ij).
 
     ``cdf``, ``quantile``, ``interval`` and ``crps`` are those of the D marginal distributions.
@@ -68,11 +68,8 @@ class MultivariateGaussianMixture(Mixture):
     def scaled(self, shift: ArrayLike, scale: ArrayLike) -> MultivariateGaussianMixture:
         """Distribution of shift + scale * Y, shift and scale > 0 (D,) or scalar, in float64."""
         shift, scale = np.asarray(shift, dtype=np.float64), np.asarray(scale, dtype=np.float64)
-        outputs = self.means.shape[2]
-        shapes = f"shift has shape {shift.shape} and scale {scale.shape}, expected ({outputs},)"
-        check({shift.shape, scale.shape} <= {(), (outputs,)}, shapes)
-        check(np.all(scale > 0.0), f"scale must be positive, got {scale}")
-        scale = np.broadcast_to(scale, outputs)
+        self._check_units(shift, scale)
+        scale = np.broadcast_to(scale, self.outputs)
         if self.covariances.ndim == 4:
             covariances = self.covariances * np.outer(scale, scale)
         else:
@@ -87,31 +84,19 @@ class MultivariateGaussianMixture(Mixture):
         variances = self.covariances if self.covariances.ndim == 3 else self.covariances[:, :, None]
         return np.broadcast_to(variances, self.means.shape)
 
+    @property
+    def outputs(self) -> int:
+        """D."""
+        return int(self.means.shape[2])
+
     def _blocks(self) -> Iterator[slice]:
         n, components, outputs = self.means.shape
         return blocks(n, components * outputs ** max(1, self.covariances.ndim - 2))
 
     def marginal(self, d: int) -> GaussianMixture:
         """Distribution of output d."""
-        outputs = self.means.shape[2]
-        check(-outputs <= d < outputs, f"d must be below the number of outputs, {outputs}, got {d}")
+        self._check_output(d)
         return GaussianMixture(self.weights, self.means[:, :, d], np.sqrt(self._variances[:, :, d]))
-
-    def _marginals(self) -> Iterator[GaussianMixture]:
-        return map(self.marginal, range(self.means.shape[2]))
-
-    def _y(self, y: ArrayLike) -> Float:
-        return check_y(y, (len(self), self.means.shape[2]))
-
-    @cached_property
-    def mean(self) -> Float:
-        """sum_j w_j m_j, (n, D)."""
-        return np.stack([marginal.mean for marginal in self._marginals()], axis=-1)
-
-    @cached_property
-    def std(self) -> Float:
-        """Standard deviations of the outputs, (n, D)."""
-        return np.stack([marginal.std for marginal in self._marginals()], axis=-1)
 
     @cached_property
     def cov(self) -> Float:
@@ -145,35 +130,6 @@ class MultivariateGaussianMixture(Mixture):
                 result[rows] = formulas.log_mix(self._normalised(rows), density)
         return result
 
-    def _each(self, method: str, y: ArrayLike) -> Float:
-        """Apply a method of the marginals to each column: y (n, D) -> (n, D)."""
-        pairs = zip(self._marginals(), self._y(y).T, strict=True)
-        return np.stack([getattr(marginal, method)(values) for marginal, values in pairs], axis=-1)
-
-    def cdf(self, y: ArrayLike) -> Float:
-        """F_d(y_d) of the marginals: y (n, D) -> (n, D)."""
-        return self._each("cdf", y)
-
-    def sf(self, y: ArrayLike) -> Float:
-        """1 - F_d(y_d) of the marginals: y (n, D) -> (n, D)."""
-        return self._each("sf", y)
-
-    def log_cdf(self, y: ArrayLike) -> Float:
-        """Logarithm of F_d(y_d) of the marginals, accurate in both tails: y (n, D) -> (n, D)."""
-        return self._each("log_cdf", y)
-
-    def log_sf(self, y: ArrayLike) -> Float:
-        """log(1 - F_d(y_d)) of the marginals, accurate in both tails: y (n, D) -> (n, D)."""
-        return self._each("log_sf", y)
-
-    def quantile(self, q: ArrayLike) -> Float:
-        """F_d^-1(q) of the marginals, 0 < q < 1: scalar q -> (n, D), q (k,) -> (k, n, D)."""
-        return np.stack([marginal.quantile(q) for marginal in self._marginals()], axis=-1)
-
-    def crps(self, y: ArrayLike) -> Float:
-        """CRPS of the marginals: y (n, D) -> (n, D)."""
-        return self._each("crps", y)
-
     def sample(self, n: int = 1, random_state: RandomState = None) -> Float:
         """Draws, (n, rows, D)."""
         rng = generator(random_state)
@@ -186,14 +142,16 @@ class MultivariateGaussianMixture(Mixture):
         draws: Float = self.means[at] + noise
         return draws
 
-    def energy_score(self, y: ArrayLike, n_samples: int = 1000, random_state: RandomState = None) -> Float:
-        """Unbiased estimate of E||Y - y|| - E||Y - Y'|| / 2 from n_samples >= 2 draws: y (n, D) -> (n,)."""
-        check(n_samples >= 2, f"n_samples must be at least 2, got {n_samples}")
-        y, rng = self._y(y), generator(random_state)
-        score = np.empty(len(self))
-        for rows in blocks(len(self), n_samples * self.means.shape[2]):
-            draws = self[rows].sample(n_samples, rng)
-            neighbours = draws - np.roll(draws, 1, axis=0)  # independent
-            distance = np.linalg.norm(draws - y[rows], axis=2) - 0.5 * np.linalg.norm(neighbours, axis=2)
-            score[rows] = distance.mean(axis=0)
-        return score
+    def region_level(self, y: ArrayLike, n_samples: int = 1000, random_state: RandomState = None) -> Float:
+        """Estimate of P(f(Y) > f(y)), the level of the smallest region of highest density that holds y.
+
+        From n_samples >= 1 draws: y (n, D) -> (n,).
+        """
+        check(n_samples >= 1, f"n_samples must be at least 1, got {n_samples}")
+        density, rng = self.log_prob(self._y(y)), generator(random_state)
+        denser = np.zeros(len(self))
+        for rows in blocks(len(self), n_samples * self.outputs):
+            some = self[rows]
+            for draw in some.sample(n_samples, rng):
+                denser[rows] += some.log_prob(draw) > density[rows]
+        return np.where(np.isnan(density), np.nan, denser / n_samples)

@@ -131,10 +131,12 @@ class GaussianMixture(Mixture):
         levels = np.asarray(q, dtype=np.float64)
         inside = levels.ndim <= 1 and np.all((levels > 0.0) & (levels < 1.0))
         check(inside, f"q must be a scalar or 1-D with values strictly between 0 and 1, got {q!r}")
-        return np.reshape([self._quantile(level) for level in levels.flat], (*levels.shape, len(self)))
+        everyone = np.arange(len(self))
+        found = [self.quantile_of(everyone, np.full(len(self), level)) for level in levels.flat]
+        return np.reshape(found, (*levels.shape, len(self)))
 
-    def _quantile(self, q: float) -> Float:
-        """Quantile at one level, (n,).
+    def quantile_of(self, rows: Int, q: Float) -> Float:
+        """Quantiles of rows (k,), which may repeat, at a level 0 < q < 1 each, (k,) -> (k,).
 
         Newton's method for Phi^-1(F(x)) = Phi^-1(q), linear in x if the mixture is Gaussian, in a bracket
         that starts as the range of the components' quantiles. Where steps do not halve, the bracket is
@@ -142,17 +144,17 @@ class GaussianMixture(Mixture):
         lie between two neighbouring numbers. Each step aims a number past the root, so that the bracket
         closes from both sides where numbers are too coarse for the tolerance.
         """
-        sign = 1.0 if q <= 0.5 else -1.0
-        goal = sign * float(ndtri(min(q, 1.0 - q)))
-        lower, upper = self._map(lambda w, m, s: formulas.spanned(w, m + goal * s)).T
-        x: Float = np.clip(self.mean + goal * self.std, lower, upper)
+        sign = np.where(q <= 0.5, 1.0, -1.0)
+        goal = sign * ndtri(np.minimum(q, 1.0 - q))
+        lower, upper = self._map(lambda w, m, s, goal: formulas.spanned(w, m + goal * s), goal, index=rows).T
+        x: Float = np.clip(self.mean[rows] + goal * self.std[rows], lower, upper)
         active = np.flatnonzero(lower < upper)
         lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)  # they are rounded
         last = upper - lower
         while active.size:
             at, lo, hi = x[active], lower[active], upper[active]
-            score, slope = self._map(lambda *block: formulas.score(sign, *block), at, index=active).T
-            residual = score - goal
+            score, slope = self._map(formulas.score, at, sign[active], index=rows[active]).T
+            residual = score - goal[active]
             lo, hi = np.where(residual <= 0.0, at, lo), np.where(residual >= 0.0, at, hi)
             middle = lo + 0.5 * (hi - lo)
             with np.errstate(all="ignore"):  # F = 0 or 1 to rounding has no slope

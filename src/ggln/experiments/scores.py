@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.components import Distribution
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 from ggln.experiments.record import Results
 
 FloatArray = NDArray[np.float64]
-Distribution = GaussianMixture | MultivariateGaussianMixture
 
 LEVELS = (0.5, 0.9, 0.95)
 """Central intervals whose coverage is measured."""

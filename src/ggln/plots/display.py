@@ -109,7 +109,7 @@ def predictive(estimator: Any, X: Any) -> Any:
 def one_output(distribution: Any, output: int) -> GaussianMixture:
     """Return the distribution of a single output."""
     several = hasattr(distribution, "marginal")
-    check_place("output", output, distribution.means.shape[2] if several else 1)
+    check_place("output", output, distribution.outputs if several else 1)
     chosen: GaussianMixture = distribution.marginal(output) if several else distribution
     return chosen
 

@@ -324,7 +324,8 @@ def slopes(learner: ExactLearner, rows: FloatArray) -> FloatArray:
 
 def _mixed(learner: ExactLearner, kinds: Numbers) -> Numbers:
     """Return the means [n, B, D] of the mixture of kinds [kinds, n, B, Q], in standardised units."""
-    return learner.mixture.mean(_means(learner.kind, kinds), kinds)
+    found: Numbers = learner.mixture.mean(_means(learner.kind, kinds), kinds)
+    return found
 
 
 def _restored(learner: ExactLearner, kinds: FloatArray) -> FloatArray:

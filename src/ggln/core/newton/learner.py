@@ -18,7 +18,9 @@ from ggln.core import memory
 from ggln.core.constants import INPUT_LIMIT, TARGET_LIMIT
 from ggln.core.newton import constants
 from ggln.core.newton.bumps import Bumps, fit_bumps
+from ggln.core.newton.copula import levels_of, nothing_known
 from ggln.core.newton.gates import Gates
+from ggln.core.newton.joint import JointMixture
 from ggln.core.newton.kinds import kind_of
 from ggln.core.newton.lanes import padded
 from ggln.core.newton.mixture import Blend, SpreadMixture
@@ -158,10 +160,13 @@ def join_rows(parts: list[tuple[FloatArray, FloatArray, FloatArray]]) -> tuple[F
     return np.concatenate(wide), *map(np.concatenate, others)
 
 
-def make_mixture(settings: Settings, kind: Any) -> SpreadMixture:
-    """Return a mixture that knows nothing. Several outputs at once, or one factor, have spreads alone."""
+def make_mixture(settings: Settings, kind: Any) -> Any:
+    """Return a mixture that knows nothing; for several outputs at once, one for each, joined."""
+    if settings.outputs > 1:
+        alone = replace(settings, outputs=1)
+        return JointMixture(kind, lambda: make_mixture(alone, kind_of(1, "")))
     one_factor = "spreads" in settings.without
-    if settings.outputs > 1 or one_factor or "shapes" in settings.without:
+    if one_factor or "shapes" in settings.without:
         return SpreadMixture(kind, one_factor)
     return ShapeMixture(kind)
 
@@ -199,7 +204,7 @@ class ExactLearner(Beginner):
         self.networks: list[Network] = []
         self.errors = np.zeros((settings.advisers, settings.outputs + 1))  # squares, and the weight of rows
         self.mixture = make_mixture(settings, self.kind)
-        # standardised errors of rows left out [n, D], and their weights [n], until a joint learner takes them
+        # levels of the targets of rows left out [2, n], and weights [n], until a joint learner takes them
         self.left: tuple[FloatArray, FloatArray] | None = None
         self.rows = 0
         self.due = schedule(0) if settings.online else 0  # rows at which all are solved afresh; 0: never
@@ -326,8 +331,8 @@ class ExactLearner(Beginner):
         every: [N, D], the targets of all rows.
         """
         self.mixture.judge(kinds, goals, weights, every)
-        mean, deviation = self.mixture.moments(kinds)
-        self.left = (goals - mean) / deviation, weights
+        if self.settings.outputs == 1:
+            self.left = levels_of(self.mixture.blend(kinds), goals[:, 0]), weights
 
     # Going on ------------------------------------------------------------------------------------------
 
@@ -339,7 +344,7 @@ class ExactLearner(Beginner):
         threads: Threads | None,
         record: bool,
         progress: Progress = lambda _: None,
-    ) -> list[Blend]:
+    ) -> list[Any]:
         """Learn rows in their order; return what was predicted before each, if asked to `record`."""
         found, start = [], 0
         while start < X.shape[0]:
@@ -510,20 +515,17 @@ class ExactLearner(Beginner):
         advice = self._advice(self._regress(X, side, None), self._variances(self.errors)[None])
         return self._ask(side, advice, goals, weights, False, threads)
 
-    def _nothing(self, rows: int) -> Blend:
+    def _nothing(self, rows: int) -> Any:
         """Return what is predicted before anything is known."""
-        _, covariances = self.kind.gaussians(
-            self.kind.natural(np.zeros((rows, self.settings.outputs)), np.ones(1))
-        )
-        return Blend(np.ones((rows, 1)), np.zeros((rows, 1, self.settings.outputs)), covariances[:, None])
+        if self.settings.outputs > 1:
+            return nothing_known(rows, self.settings.outputs)
+        return Blend(np.ones((rows, 1)), np.zeros((rows, 1, 1)), np.ones((rows, 1, 1)))
 
-    def _restored(self, blend: Blend) -> Blend:
+    def _restored(self, blend: Any) -> Any:
         """Return a mixture in the user's units."""
-        shift, scale = self.targets.shift_and_scale()
-        covariances = self.kind.rescale(blend.covariances, scale)
-        return Blend(blend.weights, shift + scale * blend.means, covariances)
+        return blend.moved(*self.targets.shift_and_scale())
 
-    def predictions(self, X: FloatArray, threads: Threads | None) -> Blend:
+    def predictions(self, X: FloatArray, threads: Threads | None) -> Any:
         """Return the mixture for new rows."""
         return self._restored(self.mixture.blend(self._kinds(X, threads)))
 

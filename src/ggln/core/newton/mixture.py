@@ -96,9 +96,13 @@ class Blend(NamedTuple):
     means: FloatArray  # [n, k, D]
     covariances: FloatArray  # [n, k, D] variances, or [n, k, D, D]
 
+    def moved(self, shift: FloatArray, scale: FloatArray) -> "Blend":
+        """Return the mixture of shift + scale y of one output."""
+        return Blend(self.weights, shift + scale * self.means, self.covariances * scale**2)
+
 
 class SpreadMixture:
-    """Kinds of predictions with several spreads each, for any number of outputs; standardised units.
+    """Kinds of predictions of one output with several spreads each; standardised units.
 
     kind: the kind of neuron, which knows its natural parameters, the planes Q.
     """

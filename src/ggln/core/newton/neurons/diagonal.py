@@ -51,11 +51,10 @@ class Diagonal(NamedTuple):
         """Return variances in units of which one is `scale` [D] of the others."""
         return covariances * scale**2
 
-    def score(self, planes: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (y - mu)' P (y - mu) and log |P| [n, k] of planes [n, k, 2 D] at targets [n, D]."""
-        means, variances = self.gaussians(planes)
-        quadratic = np.sum((goals[:, None] - means) ** 2 / variances, axis=2)
-        return quadratic, -np.sum(np.log(variances), axis=2)
+    def alone(self, planes: FloatArray) -> FloatArray:
+        """Return the planes [.., D, 2] of each output alone, real or complex."""
+        outputs = planes.shape[-1] // 2
+        return np.stack([planes[..., :outputs], planes[..., outputs:]], axis=-1)
 
 
 @Loss.register(Diagonal)

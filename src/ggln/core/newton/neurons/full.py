@@ -44,7 +44,7 @@ class Full(NamedTuple):
     def precisions(self, planes: FloatArray) -> FloatArray:
         """Return the matrices P [.., D, D] of planes [.., Q]."""
         outputs = int(self.outputs)
-        found = np.empty((*planes.shape[:-1], outputs, outputs))
+        found = np.empty((*planes.shape[:-1], outputs, outputs), planes.dtype)
         i, k = np.tril_indices(outputs)
         found[..., i, k] = planes[..., : i.size]
         found[..., k, i] = planes[..., : i.size]
@@ -65,13 +65,12 @@ class Full(NamedTuple):
         """Return covariances in units of which one is `scale` [D] of the others."""
         return covariances * scale[:, None] * scale
 
-    def score(self, planes: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (y - mu)' P (y - mu) and log |P| [n, k] of planes [n, k, Q] at targets [n, D]."""
-        precisions = self.precisions(planes)
-        means = np.linalg.solve(precisions, planes[..., -int(self.outputs) :, None])[..., 0]
-        errors = goals[:, None] - means
-        quadratic = np.einsum("nkd,nkde,nke->nk", errors, precisions, errors)
-        return quadratic, np.linalg.slogdet(precisions)[1]
+    def alone(self, planes: FloatArray) -> FloatArray:
+        """Return the planes [.., D, 2] of each output alone, real or complex."""
+        covariances = np.linalg.inv(self.precisions(planes))
+        means = np.einsum("...de,...e->...d", covariances, planes[..., -int(self.outputs) :])
+        precisions = 1.0 / np.einsum("...dd->...d", covariances)
+        return np.stack([precisions, precisions * means], axis=-1)
 
 
 @inner_fast

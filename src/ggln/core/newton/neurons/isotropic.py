@@ -51,11 +51,10 @@ class Isotropic(NamedTuple):
         """Return variances in units of which one is `scale` [D] of the others."""
         return covariances * scale**2
 
-    def score(self, planes: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (y - mu)' P (y - mu) and log |P| [n, k] of planes [n, k, 1 + D] at targets [n, D]."""
-        L = planes[..., 0]
-        errors = goals[:, None] - planes[..., 1:] / L[..., None]
-        return L * np.sum(errors**2, axis=2), goals.shape[1] * np.log(L)
+    def alone(self, planes: FloatArray) -> FloatArray:
+        """Return the planes [.., D, 2] of each output alone, real or complex."""
+        precisions = np.broadcast_to(planes[..., :1], planes[..., 1:].shape)
+        return np.stack([precisions, planes[..., 1:]], axis=-1)
 
 
 @Loss.register(Isotropic)
