@@ -202,6 +202,10 @@ class ApartLearner:
         means, deviations = self._apart(X, threads)
         return means, deviations * np.sqrt((self.shares @ SPREADS) * np.diag(self.scatter))
 
+    def support(self, X: FloatArray) -> FloatArray:
+        """Return how well rows are covered by what was learnt of each output, [n, D]."""
+        return np.hstack([learner.support(X) for learner in self.learners])
+
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """As `moments`, for a single row [1, d] at the lowest latency."""
         return self.moments(x, None)
