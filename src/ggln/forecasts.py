@@ -84,6 +84,27 @@ class Forecasts(Manners):
             return (float(mean[0, 0]), float(std[0, 0])) if return_std else float(mean[0, 0])
         return (mean[0], std[0]) if return_std else mean[0]
 
+    def support(self, X: ArrayLike) -> FloatArray:
+        """Return how well each row is covered by what was learnt: 1 inside, towards 0 far away.
+
+        It is s^2 / (s^2 + v): s is the typical standard deviation inside, and v the variance that is added
+        outside. v is 0 where every feature is within the range of the rows learnt, and grows with the
+        distance beyond it, by how errors grew when outer rows were left out. `predict_dist` and `predict`
+        add the same v. A missing value is not outside, nor is a feature that was constant.
+
+        Returns
+        -------
+        support : (n,) or (n, outputs), as the targets were
+        """
+        tables = list(map(self._check_rows, in_parts(X)))
+        learner: Any = self.learner_
+        if isinstance(learner, Learner):
+            raise ValueError(
+                f'support(X) needs step="newton", got step={self.step!r}: networks of gradient steps do not '
+                "know how errors grow outside"
+            )
+        return self._shaped(np.concatenate([learner.support(rows) for rows in tables]))
+
     def neurons(self, X: ArrayLike) -> list[NeuronLayer]:
         """Return every neuron's mean and variance, layer by layer; the networks' layers side by side."""
         rows = self._check_rows(X)

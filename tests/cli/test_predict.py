@@ -125,8 +125,13 @@ def test_rows_beyond_what_was_learnt_are_spoken_of(ggln, model, tmp_path):
     code, output, said = ggln("predict", model, "far.csv")
     assert (code, output.count("\n")) == (0, 4)
     assert "2 rows far from what was learnt of 'area' (2" in said
-    assert "intervals do not widen there" in said
+    assert "2 rows with a support below 0.5" in said
     assert "age" not in said
+    frame = pd.read_csv(io.StringIO(ggln("predict", model, "far.csv", "--support")[1]))
+    assert list(frame.columns[3:]) == ["price_mean", "price_std", "price_support"]
+    assert frame["price_support"][0] == 1.0
+    assert (frame["price_support"][1:] < 0.5).all()
+    assert (frame["price_std"][1:] > 2 * frame["price_std"][0]).all()
 
 
 def test_categories_are_read_without_blanks_and_unknown_ones_are_spoken_of(ggln, model, tmp_path):

@@ -302,3 +302,35 @@ def outputs(
     title = f"{rows} rows learnt, {results['new_rows']} new ones; a star is out of its range"
     print_table(console, title, *experiment.table(results), {})
     keep(console, results, output, "outputs", picture.draw)
+
+
+@app.command()
+def outside(
+    functions: Annotated[
+        str | None,
+        typer.Option(help="Names of functions, separated by commas; all by default.", show_default=False),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=50, help="Rows to learn.")] = 300,
+    seeds: Annotated[int, typer.Option(min=1, help="Tables of each function, averaged.")] = 2,
+    models: Models = None,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Error bars outside the data: what 90 % intervals cover at 1.5 and 3 times the range learnt.
+
+    Needs NGBoost and CatBoost, which the extra `peers` of the package installs, unless --models leaves
+    them out.
+
+    Example: ggln reproduce outside --functions "line,fast sine" --seeds 1 --models "GGLNRegressor()"
+    """
+    from ggln.experiments import outside as experiment
+    from ggln.plots import outside as picture
+
+    names = chosen(functions, tuple(experiment.TASKS), option="--functions")
+    own = chosen(models, experiment.MODELS, option="--models")
+    results = experiment.run(names, rows, seeds, store_folder(store, output), n_jobs, own)
+    console = new_console()
+    title = "Percent within 90 % intervals: inside, and outside at 1.5 and 3 times the range (*: below 80)"
+    print_table(console, title, *experiment.table(results), {})
+    keep(console, results, output, "outside", picture.draw)

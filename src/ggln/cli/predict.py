@@ -17,6 +17,9 @@ MOST_REMARKS = 3
 Quantiles = Annotated[
     str, typer.Option(help="Quantiles to add, such as 0.05,0.5,0.95.", show_default=False, metavar="LEVELS")
 ]
+Support = Annotated[
+    bool, typer.Option("--support", help="Add how well each row is covered by what was learnt, 0 to 1.")
+]
 OutFormat = Annotated[
     options.Form | None,
     typer.Option(
@@ -36,6 +39,7 @@ def predict(
         ),
     ] = None,
     quantiles: Quantiles = "",
+    support: Support = False,
     on_error: Annotated[
         options.OnError, typer.Option(help="What to do at a row that cannot be read.")
     ] = "stop",
@@ -49,7 +53,7 @@ def predict(
 
     Example: ggln predict model.ggln new.csv --quantiles 0.05,0.95 -o predicted.csv
 
-    Example: zcat new.csv.gz | ggln predict model.ggln | head
+    Example: zcat new.csv.gz | ggln predict model.ggln --support | head
     """
     options.check_jobs(n_jobs)
     levels = options.levels(quantiles)
@@ -61,11 +65,11 @@ def predict(
     stored = options.read_model(model)
     with open_table(table, form) as opened:
         stored.schema.bind(opened, targets=False)
-        added = prediction_names(stored.schema.targets, levels)
+        added = prediction_names(stored.schema.targets, levels, support)
         check_output(output, output_format, [*opened.columns, *added])
         from ggln.cli.progress import Terminal
         from ggln.tables.plan import unreadable
-        from ggln.tables.predict import predict_table
+        from ggln.tables.predict import THIN, predict_table
 
         watch = Terminal()
 
@@ -76,11 +80,17 @@ def predict(
                 watch.left_out(bad)
 
         model_itself = stored.restore()
-        count, beyond = predict_table(model_itself, opened, output, output_format, levels, report, n_jobs)
-    for name, rows in beyond.most_common(MOST_REMARKS):
-        known = f"what was learnt of {name!r} ({stored.schema.range_of(name)})"
-        watch.say(f"{counted(rows, 'row')} far from {known}: intervals do not widen there")
+        found = predict_table(model_itself, opened, output, output_format, levels, report, n_jobs, support)
+    for name, rows in found.beyond.most_common(MOST_REMARKS):
+        watch.say(
+            f"{counted(rows, 'row')} far from what was learnt of {name!r} ({stored.schema.range_of(name)})"
+        )
+    if found.thin:
+        watch.say(
+            f"{counted(found.thin, 'row')} with a support below {THIN}: most of their variance is there "
+            "because they lie outside what was learnt"
+        )
     if watch.faults:
         watch.say(f"Left out {counted(watch.faults.total(), 'row')} that cannot be read")
     if output is not None:
-        watch.say(f"Wrote {counted(count, 'prediction')} to {output}")
+        watch.say(f"Wrote {counted(found.rows, 'prediction')} to {output}")

@@ -253,6 +253,10 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         """Return the predictive distribution of each row, as `GGLNRegressor.predict_dist` does."""
         return self.networks.predict_dist(self.features(X))
 
+    def support(self, X: Any) -> FloatArray:
+        """Return how well each row is covered by what was learnt, as `GGLNRegressor.support` does."""
+        return self.networks.support(self.features(X))
+
     def predict_one(self, x: Mapping[str, Any], return_std: bool = False) -> Any:
         """Return the mean for a single row, a mapping of columns to values; 0 before anything was learnt."""
         if not hasattr(self, "regressor_"):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.components import Distribution, mixture
+from ggln.core.learner import Learner
 from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture
 from ggln.estimators import GGLNRegressor
@@ -50,6 +51,14 @@ class Worker:
     def moments(self, X: FloatArray) -> Moments:
         """Return the predictive means and standard deviations."""
         return Moments(*self.regressor.learner_.moments(X, self.threads))
+
+    def support(self, X: FloatArray) -> FloatArray:
+        """Return how well rows are covered by what was learnt, [n, D]; gradient steps cannot tell: NaN."""
+        learner: Any = self.regressor.learner_
+        if isinstance(learner, Learner):
+            return np.full((X.shape[0], self.outputs), np.nan)
+        found: FloatArray = learner.support(X)
+        return found
 
     def distribution(self, X: FloatArray) -> Distribution:
         """Return the predictive distribution of each row."""

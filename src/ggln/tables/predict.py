@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,29 @@ from ggln.tables.write import Writer, open_writer, prediction_names
 FloatArray = NDArray[np.float64]
 PIECE = 1024
 """Rows that are predicted at a time, at most: as many as have come."""
+THIN = 0.5
+"""Below this support, more than half of a row's variance is from being outside what was learnt."""
 
 
-def side_by_side(moments: Moments, quantiles: FloatArray | None = None) -> FloatArray:
-    """Return the columns of `prediction_names`: means and deviations [n, D], quantiles [k, n, D] or none."""
-    parts = [moments.mean[None], moments.std[None], *([] if quantiles is None else [quantiles])]
-    columns = np.concatenate(parts)  # [2 + k, n, D]
+class Predicted(NamedTuple):
+    """What there was to predict."""
+
+    rows: int
+    beyond: Counter[str]  # rows far outside what was learnt, by the column that says so
+    thin: int  # rows whose support is below `THIN` for some target
+
+
+def side_by_side(
+    moments: Moments, quantiles: FloatArray | None = None, support: FloatArray | None = None
+) -> FloatArray:
+    """Return the columns of `prediction_names`: means and deviations [n, D], and what else there is.
+
+    quantiles: [k, n, D]; support: [n, D].
+    """
+    parts = [moments.mean[None], moments.std[None]]
+    parts += [] if quantiles is None else [quantiles]
+    parts += [] if support is None else [support[None]]
+    columns = np.concatenate(parts)  # [2 + k, n, D], or one more
     table: FloatArray = columns.transpose(1, 2, 0).reshape(columns.shape[1], -1)
     return table
 
@@ -50,17 +68,16 @@ def predict_table(
     quantiles: Sequence[float],
     report: Callable[[Sequence[Bad]], None],
     n_jobs: int | None = None,
-) -> tuple[int, Counter[str]]:
-    """Write the rows of a table with their predictions; return how many there were.
-
-    Beside it, how many of them lie far outside what was learnt, by the column that says so.
+    support: bool = False,
+) -> Predicted:
+    """Write the rows of a table with their predictions, and their support if that is wanted.
 
     report: told of rows that cannot be read, which are left out unless it raises an exception.
     """
     encoder = model.schema_.bind(table, targets=False)
-    added = prediction_names(model.targets, quantiles)
+    added = prediction_names(model.targets, quantiles, support)
     numeric = [*numeric_columns(model.schema_), *added]
-    count, beyond = 0, Counter[str]()
+    count, thin, beyond = 0, 0, Counter[str]()
     with (
         Worker(model.regressor_, n_jobs) as worker,
         open_writer(output, form, [*table.columns, *added], numeric) as writer,
@@ -69,16 +86,24 @@ def predict_table(
             encoded = encoder(chunk)
             report(encoded.bad)
             if encoded.rows:
-                _predict(worker, writer, encoded.rows, encoded.X, quantiles)
+                covered = worker.support(encoded.X)
+                wanted = covered if support else None
+                _predict(worker, writer, encoded.rows, encoded.X, quantiles, wanted)
                 count += len(encoded.rows)
+                thin += int((covered < THIN).any(axis=1).sum())
                 beyond.update(model.schema_.beyond(encoded.X))
         if table.count == 0:
             raise ValueError(f"{table.name} has no rows")
-    return count, beyond
+    return Predicted(count, beyond, thin)
 
 
 def _predict(
-    worker: Worker, writer: Writer, rows: list[list[str]], X: FloatArray, quantiles: Sequence[float]
+    worker: Worker,
+    writer: Writer,
+    rows: list[list[str]],
+    X: FloatArray,
+    quantiles: Sequence[float],
+    support: FloatArray | None,
 ) -> None:
     levels = quantiles_of(worker.distribution(X), quantiles) if quantiles else None
-    writer.write(rows, side_by_side(worker.moments(X), levels))
+    writer.write(rows, side_by_side(worker.moments(X), levels, support))

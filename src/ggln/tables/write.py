@@ -31,13 +31,13 @@ class Writer(Protocol):
         """Append rows; numbers: [n, columns added], NaN for an empty cell."""
 
 
-def prediction_names(targets: Sequence[str], quantiles: Sequence[float]) -> list[str]:
+def prediction_names(targets: Sequence[str], quantiles: Sequence[float], support: bool = False) -> list[str]:
     """Return the names of the columns that predictions go to.
 
-    >>> prediction_names(["price"], [0.05])
-    ['price_mean', 'price_std', 'price_q0.05']
+    >>> prediction_names(["price"], [0.05], support=True)
+    ['price_mean', 'price_std', 'price_q0.05', 'price_support']
     """
-    wanted = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
+    wanted = ["mean", "std", *(f"q{level:g}" for level in quantiles), *(["support"] if support else [])]
     return [f"{target}_{what}" for target in targets for what in wanted]
 
 

@@ -20,6 +20,7 @@ from ggln.core.newton.learner import ExactLearner
 from ggln.core.newton.network import Network
 from ggln.core.newton.neurons.full import Full
 from ggln.core.newton.neurons.protocol import LEAST_PRECISION
+from ggln.core.newton.support import extra_variance, widened
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -122,7 +123,7 @@ def mean(learner: ExactLearner, view: View, gated_by: FloatArray, threads: Threa
     wide = np.hstack([view.side, gated_by])
     nothing = np.empty((0, learner.settings.outputs))
     kinds = other._ask(wide, view.advice, nothing, np.empty(0), False, threads)
-    return _restored(learner, np.swapaxes(kinds, 0, 1)[:, :, None])[:, 0]
+    return _restored(learner, np.swapaxes(kinds, 0, 1)[:, :, None], view.side[:, None])[:, 0]
 
 
 # Layers ------------------------------------------------------------------------------------------------
@@ -318,20 +319,27 @@ def slopes(learner: ExactLearner, rows: FloatArray) -> FloatArray:
         ]
         groups = range(min(learner.settings.kinds, len(last)))
         kinds += [np.mean(last[g :: learner.settings.kinds], axis=0) for g in groups]
-        found[block] = _mixed(learner, np.array(kinds)).imag if kinds else 0.0
+        found[block] = _mixed(learner, np.array(kinds), moved).imag if kinds else 0.0
     return scale * found / TINY
 
 
-def _mixed(learner: ExactLearner, kinds: Numbers) -> Numbers:
-    """Return the means [n, B, D] of the mixture of kinds [kinds, n, B, Q], in standardised units."""
-    found: Numbers = learner.mixture.mean(_means(learner.kind, kinds), kinds)
+def _mixed(learner: ExactLearner, kinds: Numbers, side: Numbers) -> Numbers:
+    """Return the means [n, B, D] of the mixture of kinds [kinds, n, B, Q], in standardised units.
+
+    side: [n, B, d], rows. Outside what was learnt, a single output is wider, and its skewness with it.
+    """
+    means = _means(learner.kind, kinds)
+    if learner.settings.outputs == 1:
+        shift, scale = learner.inputs.shift_and_scale()
+        kinds = widened(kinds, 1.0 / kinds[..., 0], extra_variance(learner.edges, shift + scale * side))
+    found: Numbers = learner.mixture.mean(means, kinds)
     return found
 
 
-def _restored(learner: ExactLearner, kinds: FloatArray) -> FloatArray:
+def _restored(learner: ExactLearner, kinds: FloatArray, side: FloatArray) -> FloatArray:
     """Return the same in the user's units."""
     shift, scale = learner.targets.shift_and_scale()
-    found: FloatArray = shift + scale * _mixed(learner, kinds)
+    found: FloatArray = shift + scale * _mixed(learner, kinds, side)
     return found
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ggln.core import memory
 from ggln.core.constants import INPUT_LIMIT, TARGET_LIMIT
+from ggln.core.jit import Specialized
 from ggln.core.newton import constants
 from ggln.core.newton.bumps import Bumps, fit_bumps
 from ggln.core.newton.copula import levels_of, nothing_known
@@ -27,14 +28,17 @@ from ggln.core.newton.mixture import Blend, SpreadMixture
 from ggln.core.newton.network import Network, Shape, fit_network, follow, make_scratch
 from ggln.core.newton.shapes import ShapeMixture
 from ggln.core.newton.single import Alone, make_reader, pool_kinds
+from ggln.core.newton.support import Edges, find_edges, follow_edges, no_edges, widened
 from ggln.core.scaling import Scaler
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int], object]
 Arrays = dict[str, NDArray[Any]]
-GATES, FOLDS, BUMPS = range(3)
-"""Streams of random numbers: for gates, folds, and the centres of bumps."""
+GATES, FOLDS, BUMPS, SHELLS = range(4)
+"""Streams of random numbers: for gates, folds, the centres of bumps, and rows of shells."""
+NOBODY = np.empty(0)
+"""Weights of rows that are not learnt."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +208,7 @@ class ExactLearner(Beginner):
         self.networks: list[Network] = []
         self.errors = np.zeros((settings.advisers, settings.outputs + 1))  # squares, and the weight of rows
         self.mixture = make_mixture(settings, self.kind)
+        self.edges = no_edges()
         # levels of the targets of rows left out [2, n], and weights [n], until a joint learner takes them
         self.left: tuple[FloatArray, FloatArray] | None = None
         self.rows = 0
@@ -219,6 +224,7 @@ class ExactLearner(Beginner):
     def _ready(self) -> None:
         self._scratch = [make_scratch(network, self.kind) for network in self.networks]
         self._alone: Alone | None = None  # made when a row comes alone
+        self._edge_kernels = Specialized()
 
     # Solving -------------------------------------------------------------------------------------------
 
@@ -264,6 +270,9 @@ class ExactLearner(Beginner):
         settings = self.settings
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
         left = self._regress_first(side, goals, weights, threads)
+        self.edges = no_edges()
+        if "outside" not in settings.without:
+            self.edges = find_edges(X, side, goals, weights, self.bumps, settings.random(0, SHELLS))
         few = np.count_nonzero(weights) < constants.FEWEST_ROWS
         # so few rows cannot tell how well they are predicted
         floor = 1.0 / max(int(np.count_nonzero(weights)), 1) if few else settings.min_variance
@@ -333,6 +342,8 @@ class ExactLearner(Beginner):
         self.mixture.judge(kinds, goals, weights, every)
         if self.settings.outputs == 1:
             self.left = levels_of(self.mixture.blend(kinds), goals[:, 0]), weights
+        _, deviation = self.mixture.moments(kinds)
+        self.edges.typical[0] = np.average(np.mean(deviation**2, axis=1), weights=weights)
 
     # Going on ------------------------------------------------------------------------------------------
 
@@ -365,6 +376,7 @@ class ExactLearner(Beginner):
         if self.rows == 0:
             return self._nothing(X.shape[0]) if record else None
         kinds, goals = self._learn_kinds(X, Y, weights, threads)
+        kinds = self._outside(X, kinds, weights)
         found = self.mixture.follow(kinds, goals, weights, record)
         return self._restored(found) if record else None
 
@@ -508,12 +520,44 @@ class ExactLearner(Beginner):
 
     def _kinds(self, X: FloatArray, threads: Threads | None) -> FloatArray:
         """Return what each kind says of new rows, [n, kinds, Q]."""
-        goals, weights = np.empty((0, self.settings.outputs)), np.empty(0)
+        return self._outside(X, self._new_kinds(X, threads), NOBODY)
+
+    def _new_kinds(self, X: FloatArray, threads: Threads | None) -> FloatArray:
+        """Return the same as if all rows were inside."""
+        goals, weights = np.empty((0, self.settings.outputs)), NOBODY
         if threads is None and self._plain():
             return self._for_rows_alone().ask(X, goals, weights)[0]
         side = self.inputs.transform(X)
         advice = self._advice(self._regress(X, side, None), self._variances(self.errors)[None])
         return self._ask(side, advice, goals, weights, False, threads)
+
+    def _extra(self, X: FloatArray, weights: FloatArray) -> FloatArray | None:
+        """Return the further variance [n] of rows outside, if there are any; rows of weights are learnt."""
+        extra = np.empty(len(X))
+        found = self.edges.features.size and self._edge_kernels.call(
+            follow_edges, (self.edges, X, weights, extra)
+        )
+        return extra if found else None
+
+    def _outside(self, X: FloatArray, kinds: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return what kinds say [n, kinds, Q], wider for rows outside; the others keep every bit."""
+        extra = self._extra(X, weights)
+        if extra is None:
+            return kinds
+        rows = np.flatnonzero(extra)
+        own = kinds[rows]
+        if self.settings.outputs == 1:
+            variances = 1.0 / own[..., 0]
+        else:
+            variances = self.kind.variances(self.kind.gaussians(own)[1]).mean(axis=-1)
+        kinds[rows] = widened(own, variances, extra[rows, None])
+        return kinds
+
+    def support(self, X: FloatArray) -> FloatArray:
+        """Return how well rows are covered by what was learnt, [n, D]: 1 inside, towards 0 far away."""
+        extra, typical = self._extra(X, NOBODY), self.edges.typical
+        found = np.ones(len(X)) if extra is None else typical / (typical + extra)
+        return np.repeat(found[:, None], self.settings.outputs, axis=1)
 
     def _nothing(self, rows: int) -> Any:
         """Return what is predicted before anything is known."""
@@ -554,6 +598,7 @@ class ExactLearner(Beginner):
             "scaler.targets": self.targets.state,
             "errors": self.errors,
         } | self.mixture.state()
+        arrays |= {f"edges.{name}": array for name, array in self.edges._asdict().items()}
         if self.bumps is not None:
             arrays |= {f"bumps.{name}": array for name, array in self.bumps.state().items()}
         for e, network in enumerate(self.networks):
@@ -571,6 +616,10 @@ class ExactLearner(Beginner):
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.errors = arrays["errors"].copy()
         learner.mixture.restore(arrays)
+        if "edges.low" in arrays:  # files of earlier versions have none
+            learner.edges = Edges(
+                *(np.require(arrays[f"edges.{name}"], requirements="W") for name in Edges._fields)
+            )
         own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
         learner.bumps = Bumps.from_state(own) if own else None
         count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
@@ -583,7 +632,9 @@ class ExactLearner(Beginner):
     def __getstate__(self) -> dict[str, Any]:
         """Leave out compiled functions and buffers, which can be made anew."""
         return {
-            name: value for name, value in vars(self).items() if name not in ("_scratch", "_alone", "left")
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_scratch", "_alone", "_edge_kernels", "left")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -591,6 +642,7 @@ class ExactLearner(Beginner):
         vars(self).update(state, left=None)
         self.networks = [memory.writeable(network) for network in self.networks]
         self.errors = memory.writeable(self.errors)
+        self.edges = memory.writeable(self.edges)
         self._ready()
 
 

@@ -155,6 +155,10 @@ class ApartLearner:
         pairs = [learner.moments(X, threads) for learner in self.learners]
         return np.hstack([mean for mean, _ in pairs]), np.hstack([deviation for _, deviation in pairs])
 
+    def support(self, X: FloatArray) -> FloatArray:
+        """Return how well rows are covered by what was learnt of each output, [n, D]."""
+        return np.hstack([learner.support(X) for learner in self.learners])
+
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """As `moments`, for a single row [1, d] at the lowest latency."""
         return self.moments(x, None)
