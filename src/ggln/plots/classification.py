@@ -4,12 +4,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, styled
+from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, styled
 
 STYLES = {
     "GLNClassifier": (BLUE, "o"),
     "logistic regression": (ORANGE, "s"),
     "gradient boosting": (GREEN, "^"),
+    "regularised boosting": (PURPLE, "v"),
 }
 
 
@@ -20,7 +21,7 @@ def draw(results: dict[str, Any]) -> Figure:
     figure = Figure(figsize=(8.5, 1.6 + 0.5 * len(names)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     for number, (model, (color, marker)) in enumerate(STYLES.items()):
-        heights = [place + 0.15 * (number - 1) for place in range(len(names))]
+        heights = [place + 0.15 * (number - 1.5) for place in range(len(names))]
         found = [results["sets"][name][model] for name in names]
         errors = [100.0 - score["accuracy"] for score in found]
         spread = [score["accuracy_error"] for score in found]
@@ -35,5 +36,5 @@ def draw(results: dict[str, Any]) -> Figure:
     for axes in (left, right):
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=GREY, alpha=0.3)
-    figure.legend(loc="outside upper center", ncols=3)
+    figure.legend(loc="outside upper center", ncols=4)
     return figure
