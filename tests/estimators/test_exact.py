@@ -106,10 +106,11 @@ def test_intervals_are_honest_for_any_setting(settings):
 
 
 def test_small_tables_have_more_networks_and_lose_them_when_they_grow(monkeypatch, tmp_path):
-    monkeypatch.setattr(constants, "MANY_NETWORKS_ROWS", 60)
+    monkeypatch.setattr(constants, "MORE_NETWORKS", ((30, 6), (60, 4)))
     X, y = table(80)
     model = GGLNRegressor(layer_sizes=(4,), random_state=0).fit(X[:50], y[:50])
-    assert model.n_estimators_ == constants.MANY_NETWORKS
+    assert model.n_estimators_ == 4
+    assert GGLNRegressor(layer_sizes=(4,)).fit(X[:30], y[:30]).n_estimators_ == 6
     model.save(tmp_path / "model.ggln")
     model = ggln.load(tmp_path / "model.ggln").partial_fit(X[50:], y[50:])  # solved afresh at 62 rows
     assert model.n_estimators_ == constants.NETWORKS

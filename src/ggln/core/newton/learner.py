@@ -77,13 +77,13 @@ class Settings:
     def networks(self, rows: int) -> int:
         """Return how many networks there are for so many rows.
 
-        More of them are better, and cost more: up to some thousand rows there are twice as many. A stream
-        pays for each of them with every row.
+        More of them are better, and cost more: small tables have more. A stream pays for each of them with
+        every row.
         """
         if self.n_estimators is not None:
             return self.n_estimators
-        many = rows <= constants.MANY_NETWORKS_ROWS and not self.online
-        return constants.MANY_NETWORKS if many else constants.NETWORKS
+        more = () if self.online else constants.MORE_NETWORKS
+        return next((count for most, count in more if rows <= most), constants.NETWORKS)
 
     @property
     def kinds(self) -> int:
