@@ -34,7 +34,7 @@ from ggln.core.newton.correctors import (
     new_bank,
 )
 from ggln.core.newton.learner import Beginner, ExactLearner, Progress, Settings, join_rows, restore_settings
-from ggln.core.newton.mixture import Blend
+from ggln.core.newton.mixture import Blend, joined
 from ggln.core.newton.shapes import ShapeMixture
 from ggln.core.threads import Threads
 
@@ -171,8 +171,7 @@ class DriftLearner(Beginner):
         self._widen(max(X.shape[1], max(learner.features for learner in self.learners_)))
         if first:  # in no units yet
             self._keep(X, Y, weights, np.zeros((len(X), 2)))
-            (blend,) = blends[0]
-            return blend
+            return joined(blends[0])
         mixtures, evidence = _stacked([blend for (blend,) in blends]), np.empty((len(X), 2))
         out = np.empty((len(X), *mixtures.shape[2:]))
         lesson = _wide(X, self.bank), np.ascontiguousarray(Y[:, 0]), weights, mixtures, self.bank, self.shares
