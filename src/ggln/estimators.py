@@ -92,6 +92,13 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         weights and variances are kept in their ranges, "clip", "exact" or "log_barrier" of this strength;
         the range of every weight; whether to predict with the "switching" mixture of all neurons or with
         the "last" one; whether `fit` shuffles the rows.
+    forgetting : None, "auto" or int
+        How streams that change are followed. "auto", for streams that begin without `fit`, finds out by
+        itself: regressions that forget correct each prediction as far as they are worth it, networks begin
+        again where evidence says that the stream has changed, and intervals of 90 % are kept at their
+        coverage. A table that goes on after `fit` keeps all its rows. An int: rows count less with age, by
+        1/e after so many, in networks, regressions, units and shares alike; `fit` takes its rows in their
+        order then. None: all rows count alike. Gradient steps ignore it.
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
     covariance : {"apart", "isotropic", "diagonal", "full"}
@@ -141,6 +148,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         "bias_variance": [SCALE],
         "learning_rate": [RATE],
         "step": [StrOptions({"newton", "capped", "ogd"})],
+        "forgetting": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "projection": [StrOptions({"clip", "exact", "log_barrier"})],
         "barrier": [RATE],
         "weight_range": ["array-like"],
@@ -174,6 +182,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         epochs: int = 20,
         anneal: bool = True,
         folds: int = 5,
+        forgetting: int | str | None = "auto",
         projection: str = "clip",
         barrier: float = 1e-6,
         weight_range: tuple[float, float] = (0.0, 1e3),
@@ -208,6 +217,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         self.covariance = covariance
         self.anneal = anneal
         self.folds = folds
+        self.forgetting = forgetting
         self.standardize = standardize
         self.shuffle = shuffle
         self.random_state = random_state
@@ -498,6 +508,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             outputs=outputs,
             seed=self._seed(),
             online=shape[0] == 0,
+            forgetting=self.forgetting if isinstance(self.forgetting, str | None) else int(self.forgetting),
         )
 
     def _settings(self, shape: tuple[int, int], outputs: int) -> Settings:

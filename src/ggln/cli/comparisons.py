@@ -334,3 +334,43 @@ def outside(
     title = "Percent within 90 % intervals: inside, and outside at 1.5 and 3 times the range (*: below 80)"
     print_table(console, title, *experiment.table(results), {})
     keep(console, results, output, "outside", picture.draw)
+
+
+@app.command()
+def drift(
+    streams: Annotated[
+        str | None,
+        typer.Option(help="Names of streams, separated by commas; all by default.", show_default=False),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of each stream.")] = 10_000,
+    seeds: Annotated[int, typer.Option(min=1, help="Draws of each stream, averaged.")] = 1,
+    models: Models = None,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Streams that change: errors, coverage window by window, and how fast a change is made up for.
+
+    CapyMOA's SOKNL takes part if it is installed, and Java with it. Needs River (the extra `peers`).
+
+    Example: ggln reproduce drift --streams "no change,alternating" --rows 3000 --models "GGLNRegressor()"
+    """
+    from ggln.experiments import drift as experiment
+    from ggln.experiments.drift_models import peers
+    from ggln.experiments.drifting import NAMES
+    from ggln.plots import drift as picture
+
+    names = chosen(streams, NAMES, option="--streams")
+    own = chosen(models, (experiment.OURS, experiment.NEVER, *peers()), option="--models")
+    results = experiment.run(names, rows, seeds, store_folder(store, output), n_jobs, own)
+    console = new_console()
+    for score in ("rmse", "nll"):
+        print_table(
+            console, f"{score.upper()} of each row before it is learnt", *experiment.table(results, score), {}
+        )
+    if experiment.OURS in own:
+        title = (
+            f"Windows of {experiment.WINDOW:,} rows, and the RMSE of {experiment.AFTER} rows after a change"
+        )
+        print_table(console, title, *experiment.own_table(results), {})
+    keep(console, results, output, "drift", picture.draw)

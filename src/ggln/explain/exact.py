@@ -25,7 +25,8 @@ class Exact:
 
     def __init__(self, learner: Any) -> None:
         self.learner = learner
-        self.parts: list[ExactLearner] = getattr(learner, "learners", [learner])
+        parts = getattr(learner, "learners", [learner])
+        self.parts: list[ExactLearner] = [getattr(part, "leader", part) for part in parts]
 
     def typical(self) -> FloatArray | None:
         """Return rows that the model keeps, ordered by what it predicts of them; None if it keeps none."""

@@ -158,3 +158,50 @@ and 1,000 rows (lines, sines, Friedman's, a square), at 1.5 and 3 times the rang
 86, 87 and 89 % where each is covered least; deviations are 1.0, 1.2, 1.4 and 1.7 times the errors."""
 FURTHEST = 10.0
 """Errors grow up to so many lengths of a feature's range beyond it: means do not go further either."""
+MEMORIES, LEVEL_MEMORIES = (24.0, 48.0, 192.0, 768.0), 1
+"""Rows that correctors of a stream remember; the first looks at the level alone."""
+SPREAD_ROWS = 8.0
+"""Rows in advance for what a corrector knows of the width of its errors: as wide as predicted."""
+SLOPE_ROWS = 3.0
+"""Rows in advance that say that there is nothing to correct."""
+INPUT_REACH, BOUNDED_ROWS = 6.0, 8.0
+"""A corrector bounds inputs at so many of their deviations, once it knows so many rows."""
+FAR_OFF = 16.0
+"""A row is far off where the square of its error is so many times what was expected: four deviations."""
+SWITCH_RATE = 1.0 / 256.0
+"""The part of its share that each expert gives to all others with each row: after a change, one that had
+nothing needs some six nats to take over, and where nothing changes, 0.004 nats a row are the most that this
+can cost."""
+SLACK = 0.02
+"""What the correctors have to gain with each row, in nats, before a stream becomes suspicious."""
+MOST_GAIN = 4.0
+"""A single row adds at most so much to suspicion: three rows at least ring the alarm."""
+ALARM = 12.0
+"""Suspicion, in nats, at which a stream thinks that it has changed: by chance, once in 1e5 rows."""
+COVERAGE, COVERAGE_PACE, MOST_FACTOR = 0.9, 0.02, 1.0
+"""The interval whose coverage a stream keeps; how far a row outside moves the logarithm of the deviations;
+and how far it can go in all. Where nothing changes, a pace of 0.02 costs 0.003 in NLL."""
+DECIDED, SUSPECTED = 16, 8
+"""A stream decides on its learners after each so many rows; after so many while it is suspicious."""
+RING_ROWS = 2048
+"""Latest rows that a stream keeps, to begin again with."""
+FEWEST_BEGUN, MOST_BEGUN = 8, 0.75
+"""A learner begins again with so many rows at least, and with at most this part of those that the other one
+knows: with nearly the same rows it would be the same."""
+UNSURE_ROWS = 8
+"""Rows before a change that are not believed either, when a learner of former times is put aside: correctors
+notice a change some rows late."""
+WON, LOST = 6.0, 12.0
+"""Nats by which a challenger has to be ahead to take over, and behind to be given up."""
+PATIENCE = 1024
+"""Rows after which a challenger is given up that has not won."""
+RECALLED = 3.0
+"""Nats by which a learner of former times has to explain the rows since a change better than what was
+predicted."""
+RECALL_ROWS = 128
+"""The latest rows by which it is judged, at most."""
+REMEMBERED = 2
+"""Learners of former times that are kept."""
+FADING_STEPS, FADED = 2, 4
+"""A learner of which old rows count less is solved afresh twice in each memory, and drops rows after four of
+them: they would count one in fifty."""

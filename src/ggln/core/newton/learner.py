@@ -64,6 +64,7 @@ class Settings:
     gating: str = "residual"
     without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
     most_kept: int = constants.KEPT_NUMBERS  # features of rows that a table keeps, in order to grow
+    forgetting: str | int | None = None  # "auto", or rows after which a row counts 1/e
 
     def random(self, network: int, purpose: int) -> np.random.Generator:
         """Return a network's own stream of random numbers."""
@@ -691,21 +692,26 @@ def _unflat(arrays: Arrays, prefix: str) -> Network:
 
 def make_learner(settings: Settings) -> Any:
     """Return a learner that knows nothing: of joint neurons, or of networks apart for each output."""
-    from ggln.core.newton.outputs import ApartLearner  # which is made of what is here
-
-    return ApartLearner(settings) if _apart(settings) else ExactLearner(settings)
+    return _learner_class(settings)(settings)
 
 
 def restore_learner(values: dict[str, Any], arrays: Arrays) -> Any:
     """Return the learner that `state` described."""
+    return _learner_class(restore_settings(values["settings"])).from_state(values, arrays)
+
+
+def _learner_class(settings: Settings) -> Any:
+    # these are made of what is here
+    from ggln.core.newton.drift import DriftLearner
+    from ggln.core.newton.fading import FadingLearner
     from ggln.core.newton.outputs import ApartLearner
 
-    settings = restore_settings(values["settings"])
-    return (ApartLearner if _apart(settings) else ExactLearner).from_state(values, arrays)
-
-
-def _apart(settings: Settings) -> bool:
-    return settings.outputs > 1 and settings.covariance == "apart"
+    if settings.outputs > 1 and settings.covariance == "apart":
+        return ApartLearner
+    if isinstance(settings.forgetting, int):
+        return FadingLearner
+    drifting = settings.forgetting == "auto" and settings.online and settings.outputs == 1
+    return DriftLearner if drifting else ExactLearner
 
 
 def restore_settings(values: dict[str, Any]) -> Settings:

@@ -101,6 +101,22 @@ class Blend(NamedTuple):
         return Blend(self.weights, shift + scale * self.means, self.covariances * scale**2)
 
 
+def joined(blends: list[Blend]) -> Blend:
+    """Return the mixtures of rows one after the other; where components are missing, some have no weight."""
+    if len(blends) == 1:
+        return blends[0]
+    most, wide = max(blend.means.shape[1] for blend in blends), []
+    for weights, means, covariances in blends:
+        rows, missing = len(means), most - means.shape[1]
+        shares = np.pad(np.broadcast_to(weights, (rows, means.shape[1])), ((0, 0), (0, missing)))
+        more = ((0, 0), (0, missing), *[(0, 0)] * (means.ndim - 2))
+        deviations = np.pad(
+            covariances, ((0, 0), (0, missing), *[(0, 0)] * (covariances.ndim - 2)), mode="edge"
+        )
+        wide.append((shares, np.pad(means, more, mode="edge"), deviations))
+    return Blend(*map(np.concatenate, zip(*wide, strict=True)))
+
+
 class SpreadMixture:
     """Kinds of predictions of one output with several spreads each; standardised units.
 

@@ -17,9 +17,12 @@ from ggln.core.newton.learner import (
     ExactLearner,
     Progress,
     Settings,
+    make_learner,
     next_stop,
+    restore_learner,
     restore_settings,
 )
+from ggln.core.newton.mixture import joined
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -46,7 +49,7 @@ class ApartLearner:
         # each output keeps the rows for itself
         kept = settings.most_kept // settings.outputs
         own = replace(settings, outputs=1, covariance="isotropic", most_kept=kept)
-        self.learners = [ExactLearner(own) for _ in range(settings.outputs)]
+        self.learners: list[ExactLearner] = [make_learner(own) for _ in range(settings.outputs)]
         self.copula = Copula(settings.outputs)
         self._advise: Advice | None = None
 
@@ -131,13 +134,13 @@ class ApartLearner:
         """Learn rows that stay within one draw of the networks."""
         young, levels, blends = self.rows == 0, np.empty((2, *Y.shape)), []
         for d, learner in enumerate(self.learners):
-            (blend,) = learner.partial_fit(X, Y[:, d : d + 1].copy(), weights, threads, True)
+            blend = joined(learner.partial_fit(X, Y[:, d : d + 1].copy(), weights, threads, True))
             levels[..., d] = levels_of(blend, Y[:, d])
             blends.append(blend)
         if young:  # the first row of all
             return nothing_known(len(Y), self.settings.outputs) if record else None
-        joined = self.copula.follow(levels, weights, record)
-        return JointBlend(tuple(blends), *joined) if record else None
+        told = self.copula.follow(levels, weights, record)
+        return JointBlend(tuple(blends), *told) if record else None
 
     def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         """Learn a single row [1, d] with its target [1, D]."""
@@ -183,5 +186,5 @@ class ApartLearner:
         for d, own in enumerate(values["outputs"]):
             prefix = f"output.{d}."
             parts = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            learner.learners[d] = ExactLearner.from_state(own, parts)
+            learner.learners[d] = restore_learner(own, parts)
         return learner
