@@ -106,9 +106,16 @@ SHARE_ITERATIONS = 200
 """Rounds of expectation maximisation: after these, shares move by less than a thousandth."""
 NETWORKS, MORE_NETWORKS = 8, ((1600, 24), (5000, 16))
 """Networks of streams and of large tables; of tables of at most so many rows, where they take no longer than
-8 take with 10,000 rows, and no more than 30 MB with 10 features. On seven tables of 220 to 740 rows, 16 and 32
-instead of 8 lower the RMSE by 1.3 and 2.2 %, the NLL by 0.026 and 0.043; on nine, 16, 24 and 32 the NLL by
+8 take with 10,000 rows, and no more than 30 MB with 10 features. On seven tables of 220 to 740 rows, 16 and
+32 instead of 8 lower the RMSE by 1.3 and 2.2 %, the NLL by 0.026 and 0.043; on nine, 16, 24 and 32 the NLL by
 0.020, 0.027 and 0.029."""
+FREEDOMS = float("inf"), 15.0, 6.0, 3.0
+"""Degrees of freedom of the copulas that may join several outputs."""
+COPULA_ROUNDS = 30
+"""Rounds of expectation maximisation over their correlations."""
+LEAST_LEVEL = 1e-9
+"""A row's level counts as at least this far from 0 and 1, six deviations: a single wild row must not
+decide how outputs go together."""
 FOLDS = 8
 """Each network leaves out one of so many parts of the rows, and is judged by it."""
 MOST_TOLD = 1e4
