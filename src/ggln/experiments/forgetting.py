@@ -25,7 +25,7 @@ from ggln.experiments.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 
-VERSION = "5"
+VERSION = "6"
 PARTS = 8
 HELD_OUT = 0.2  # of the rows of each part
 SYNTHETIC = {"regions": 4000, "tasks": 4000}

@@ -59,7 +59,7 @@ PEERS: dict[str, Callable[[int], Any]] = {
 MODELS = ("G-GLN", "defaults", *PEERS)
 """The paper's network, `GGLNRegressor()` and the peers."""
 
-VERSION = "2"
+VERSION = "3"
 
 
 def evaluate(
