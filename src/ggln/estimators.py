@@ -42,6 +42,8 @@ VARIANCE = Interval(Real, 1e-15, 1e9, closed="both")
 NEWTON_GATING = "residual", "axis", "mixed"
 NEWTON_BASES = "auto", "feature"
 """What networks that are solved take."""
+MEMORY = Interval(Integral, 16, None, closed="left")
+"""Rows that are remembered: with fewer, there would be too few for networks."""
 ONE = np.ones(1)
 """The weight of a single row."""
 
@@ -96,9 +98,9 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         How streams that change are followed. "auto", for streams that begin without `fit`, finds out by
         itself: regressions that forget correct each prediction as far as they are worth it, networks begin
         again where evidence says that the stream has changed, and intervals of 90 % are kept at their
-        coverage. A table that goes on after `fit` keeps all its rows. An int: rows count less with age, by
-        1/e after so many, in networks, regressions, units and shares alike; `fit` takes its rows in their
-        order then. None: all rows count alike. Gradient steps ignore it.
+        coverage. A table that goes on after `fit` keeps all its rows. An int, at least 16: rows count less
+        with age, by 1/e after so many, in networks, regressions, units and shares alike; `fit` takes its rows
+        in their order then. None: all rows count alike. Gradient steps ignore it.
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
     covariance : {"apart", "isotropic", "diagonal", "full"}
@@ -148,7 +150,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         "bias_variance": [SCALE],
         "learning_rate": [RATE],
         "step": [StrOptions({"newton", "capped", "ogd"})],
-        "forgetting": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "forgetting": [MEMORY, StrOptions({"auto"}), None],
         "projection": [StrOptions({"clip", "exact", "log_barrier"})],
         "barrier": [RATE],
         "weight_range": ["array-like"],
@@ -242,7 +244,8 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
             NaN is a missing value; gradient steps take none.
         y : array-like of shape (n,) or (n, outputs)
         sample_weight : array-like of shape (n,), optional
-            How much each row counts: one of weight 2 adds to every sum what the row twice would. Folds,
+            How much each row counts: one of weight 2 adds to every sum what the row twice would, so that the
+            scale of weights matters. Folds,
             gates and bumps are drawn from rows, however much each counts; a row of weight 0 is not there at
             all. Gradient steps take none.
         """

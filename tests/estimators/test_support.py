@@ -73,12 +73,26 @@ def test_intervals_cover_outside(function, factor):
     assert np.mean((targets >= low) & (targets <= high)) >= 0.8
 
 
-def test_missing_values_and_constants_are_not_outside():
+def test_values_that_were_never_missing_are_missed():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(700, 3))
+    y = 3.0 * X[:, 0] + X[:, 1] + 0.3 * random.normal(size=700)
+    model = GGLNRegressor(n_estimators=2, random_state=0).fit(X[:300], y[:300])
+    new = X[300:].copy()
+    new[:, 0] = np.nan  # what matters most
+    low, high = model.predict_dist(new).interval(0.9)
+    assert np.mean((low <= y[300:]) & (y[300:] <= high)) > 0.8
+    assert (model.support(new) < 0.1).all()
+    new[:, 0], new[:, 2] = X[300:, 0], np.nan  # what does not matter at all
+    assert (model.support(new) > 0.5).mean() > 0.9
+
+
+def test_values_that_often_were_missing_and_constants_are_not_outside():
     X, y = wave(100, 1)
     X = np.column_stack([X, np.full(100, 2.0)])
-    X[::5, 1] = np.nan
+    X[::3, 1] = np.nan
     model = small().fit(X, y)
-    new = np.array([[0.0, np.nan, 2.0], [np.nan, np.nan, np.nan], [0.0, 0.0, 77.0], [9.0, np.nan, 2.0]])
+    new = np.array([[0.0, np.nan, 2.0], [0.0, np.nan, np.nan], [0.0, 0.0, 77.0], [9.0, np.nan, 2.0]])
     assert (model.support(new)[:3] == 1.0).all()
     assert model.support(new)[3] < 0.1
 

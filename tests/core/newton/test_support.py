@@ -26,6 +26,8 @@ def edges():
         furthest=np.array([20.0, 20.0]),
         factors=np.array([0.5, 2.0]),
         powers=np.array([2.0, 3.0]),
+        needed=np.array([0.25, 8.0]),
+        gaps=np.array([0.0, constants.GAP_ROWS / 2]),
         typical=np.ones(1),
     )
 
@@ -48,10 +50,17 @@ def test_what_is_outside(edges):
         [[1.0, 99.0, 0.0], [-1.0, 0.0, 2.0], [np.nan, 0.0, np.nan], [3.0, 0.0, 1.0], [-3.0, 0.0, 3.0]]
     )
     # inside, on the edge, nothing known; two beyond; and one more in the other feature
-    np.testing.assert_allclose(extra_of(edges, rows), [0.0, 0.0, 0.0, 2.0, 4.0])
+    np.testing.assert_allclose(extra_of(edges, rows), [0.0, 0.0, 0.25 + 4.0, 2.0, 4.0])
     far = extra_of(edges, np.array([[25.0, 0.0, 1.0], [1e6, 0.0, 1.0]]))
     assert far[0] == far[1] == 0.5 * 20.0**2
     assert not extra_of(no_edges(), rows).any()
+
+
+def test_rows_that_lack_a_feature_teach_to_do_without_it(edges):
+    rows, weights = np.full((3, 3), np.nan), np.array([1.0, 0.0, constants.GAP_ROWS])
+    first, second, third = extra_of(edges, rows, weights)
+    assert first == 0.25 + 4.0 > second == third > 0.0
+    assert extra_of(edges, rows[:1])[0] == 0.0
 
 
 def test_derivatives(edges):

@@ -165,6 +165,9 @@ and 1,000 rows (lines, sines, Friedman's, a square), at 1.5 and 3 times the rang
 86, 87 and 89 % where each is covered least; deviations are 1.0, 1.2, 1.4 and 1.7 times the errors."""
 FURTHEST = 10.0
 """Errors grow up to so many lengths of a feature's range beyond it: means do not go further either."""
+GAP_ROWS = 32.0
+"""After so many rows that lack a feature, networks know what to do without it. With 12 of 600, 90 % intervals
+of such rows held 79 %, without any 17 %."""
 MEMORIES, LEVEL_MEMORIES = (24.0, 48.0, 192.0, 768.0), 1
 """Rows that correctors of a stream remember; the first looks at the level alone."""
 SPREAD_ROWS = 8.0

@@ -13,6 +13,10 @@ of S been left out, are G_SS^-1 alpha_S.
 
 A row x outside has the further variance v(x) = M^2 sum_j v_j(u_j), and its support is s^2 / (s^2 + v(x)),
 with s^2 the typical variance inside. Inside the range of all features v is 0, and nothing changes.
+
+A value that is missing where values never were missing is outside as well. Its further variance g_j is the
+mean square of what the regression's predictions change by when feature j is at its mean. Rows that lacked it
+have taught networks what to do without: after m of them, g_j (1 - m / K) remains.
 """
 
 from typing import Any, NamedTuple
@@ -41,13 +45,15 @@ class Edges(NamedTuple):
     furthest: Any  # [f]  distance from which on errors grow no further
     factors: Any  # [f]  M^2 a^2 over the range's length to the power; variances are standardised
     powers: Any  # [f]  2 p
+    needed: Any  # [f]  g, the variance that goes with a feature
+    gaps: Any  # [f]  rows that lacked it, by weight
     typical: Any  # [1]  variance inside
 
 
 def no_edges() -> Edges:
     """Return what is known of the world before there are rows: nothing is outside."""
-    low, high, furthest, factors, powers = np.empty((5, 0))
-    return Edges(np.empty(0, np.int64), low, high, furthest, factors, powers, np.ones(1))
+    low, high, furthest, factors, powers, needed, gaps = np.empty((7, 0))
+    return Edges(np.empty(0, np.int64), low, high, furthest, factors, powers, needed, gaps, np.ones(1))
 
 
 # A row's figures ---------------------------------------------------------------------------------------
@@ -57,8 +63,7 @@ def no_edges() -> Edges:
 def follow_edges(edges: Any, rows: Any, weights: Any, extra: Any) -> Any:
     """Write the further variance of rows [n, d] into extra # OUT [n]; return whether there is any.
 
-    weights: [n], of rows that are learnt one after the other, and move the edges # OUT; or none. A missing
-    value is not outside.
+    weights: [n], of rows that are learnt one after the other, and move the edges # OUT; or none.
     """
     low, high = edges.low, edges.high
     learning, found = weights.size > 0, False
@@ -71,6 +76,10 @@ def follow_edges(edges: Any, rows: Any, weights: Any, extra: Any) -> Any:
                 total += edges.factors[k] * min(distance, edges.furthest[k]) ** edges.powers[k]
                 if learning and weights[t] > 0.0:
                     low[k], high[k] = min(low[k], value), max(high[k], value)
+            elif value != value:
+                total += edges.needed[k] * max(1.0 - edges.gaps[k] / constants.GAP_ROWS, 0.0)
+                if learning:
+                    edges.gaps[k] += weights[t]
         extra[t] = total
         found = found or total > 0.0
     return found
@@ -84,7 +93,8 @@ def extra_variance(edges: Edges, rows: Numbers) -> Numbers:
     near = outside & (side.real < edges.furthest)
     distance = np.where(near, side, np.where(outside, edges.furthest, 1.0))
     parts = np.where(outside, edges.factors * distance**edges.powers, 0.0)
-    found: Numbers = parts.sum(axis=-1)
+    unknown = edges.needed * np.maximum(1.0 - edges.gaps / constants.GAP_ROWS, 0.0)
+    found: Numbers = (parts + np.where(np.isnan(values), unknown, 0.0)).sum(axis=-1)
     return found
 
 
@@ -118,12 +128,13 @@ def find_edges(
     moving = high > low
     if not moving.any():
         return no_edges()
+    gaps = weights[counted] @ missing[:, moving]
     chosen, low, high = chosen[moving], low[moving], high[moving]
     rows, size = np.ix_(sample, chosen), high - low
     with threadpool_limits(1):  # a BLAS on several threads rounds otherwise
-        levels, powers = find_laws(side[rows], X[rows] / size, Y[sample], bumps, moving)
+        levels, powers, needed = find_laws(side[rows], X[rows] / size, Y[sample], bumps, moving)
     factors = constants.SHELL_MARGIN**2 * levels / size**powers
-    return Edges(chosen, low, high, constants.FURTHEST * size, factors, powers, np.ones(1))
+    return Edges(chosen, low, high, constants.FURTHEST * size, factors, powers, needed, gaps, np.ones(1))
 
 
 def find_laws(
@@ -132,8 +143,8 @@ def find_laws(
     Y: FloatArray,  # [n, D]
     bumps: Bumps | None,
     moving: NDArray[np.bool_],  # which of the regression's features these are
-) -> tuple[FloatArray, FloatArray]:
-    """Return the levels a^2 and the powers 2 p [f] that are likeliest for rows of shells left out."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return levels a^2 and powers 2 p [f] that are likeliest for rows of shells left out, and g [f]."""
     table = np.clip(filled(side), -OUTLIER, OUTLIER)  # a wild row would tilt the plane alone
     if bumps is None:
         targets = Y - Y.mean(axis=0)
@@ -141,8 +152,7 @@ def find_laws(
     else:
         learnt = bumps.learnt
         targets, scales, ridge = Y - learnt.offset, learnt.lengths[: moving.size][moving], learnt.ridge[0]
-    covariance, _ = lengths.shapes_of(table / scales)
-    covariance += 1.0 + table @ table.T / table.shape[1]
+    covariance = _covariance(table, scales)
     whole = lengths.with_noise(covariance, max(ridge, constants.SHELL_RIDGE))
     inverse = np.linalg.inv(whole).astype(np.float64)
     solved = inverse @ targets  # [n, D]
@@ -150,7 +160,22 @@ def find_laws(
     found = np.empty((2, X.shape[1]))
     for j in range(X.shape[1]):
         found[:, j] = _likeliest(*shell_errors(X[:, j], inverse, solved), max(alone, 1e-12))
-    return found[0], found[1]
+    needed = np.array([_needed(table, scales, solved, j) for j in range(X.shape[1])])
+    return found[0], found[1], needed
+
+
+def _covariance(table: FloatArray, scales: FloatArray) -> FloatArray:
+    """Return the covariance of the regression's values at rows [n, f]: bumps, and a plane."""
+    found: FloatArray = lengths.shapes_of(table / scales)[0] + (1.0 + table @ table.T / table.shape[1])
+    return found
+
+
+def _needed(table: FloatArray, scales: FloatArray, solved: FloatArray, feature: int) -> float:
+    """Return the mean square of what predictions change by when a feature is at its mean."""
+    rows, without = len(table), table.copy()
+    without[:, feature] = 0.0
+    both = _covariance(np.concatenate([table, without]), scales)[:, :rows]
+    return float(np.mean(((both[:rows] - both[rows:]) @ solved) ** 2))
 
 
 def shell_errors(
