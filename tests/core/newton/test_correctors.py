@@ -58,6 +58,21 @@ def test_the_kernel_is_its_twin():
     assert known[FACTOR] == pytest.approx(twin.log_factor)
 
 
+def test_slopes_from_few_rows_hold_no_further_than_these():
+    """The first rows differ by next to nothing in a feature, whose slope is then enormous."""
+    X, y, mixtures = stream(12)
+    X[:3, 0] *= 1e-5
+    y += [3.0, -3.0, 2.0, -2.0] * 3
+    out, _ = run(X, y, mixtures)
+    means, twin = np.sum(out[0] * out[1], axis=1), Stream()
+    assert np.abs(means - y).max() < 20.0
+    expected = [
+        twin.follow(x, goal, Mixture(*mixture)).moments()[0]
+        for x, goal, mixture in zip(X, y, mixtures[0].transpose(1, 0, 2), strict=True)
+    ]
+    np.testing.assert_allclose(means, expected, rtol=1e-7, atol=1e-7)
+
+
 def test_cuts_do_not_matter():
     X, y, mixtures = stream()
     one, state = run(X, y, mixtures)

@@ -172,7 +172,10 @@ SPREAD_ROWS = 8.0
 SLOPE_ROWS = 3.0
 """Rows in advance that say that there is nothing to correct."""
 INPUT_REACH, BOUNDED_ROWS = 6.0, 8.0
-"""A corrector bounds inputs at so many of their deviations, once it knows so many rows."""
+"""A corrector bounds inputs at so many of their deviations; those that it learns once it knows so many rows,
+those that it predicts always. Where its first rows differ by next to nothing in a feature, the slope is
+enormous: of 40,000 rows that alternate every 30, 100 or 500, with 5 and 10 features and correctors that begin
+with each change, the worst was off by 16 to 7,600 without that, and by 8 to 12 with it."""
 FAR_OFF = 16.0
 """A row is far off where the square of its error is so many times what was expected: four deviations."""
 SWITCH_RATE = 1.0 / 256.0
