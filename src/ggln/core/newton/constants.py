@@ -194,9 +194,9 @@ and how far it can go in all. Where nothing changes, a pace of 0.02 costs 0.003 
 DECIDED, SUSPECTED, CALM = 16, 8, 64
 """A stream decides on its learners after each so many rows; after so many while it is suspicious; and after
 so many while it is not and a leader of `WARM_ROWS` is alone. All networks go through the cache with each
-block: with 16, 32 and 64 calm rows a block takes 35, 25 and 13 % longer than without forgetting. For 300 rows
-after a change, RMSE is 2 and 8 % higher with 32 and 64 than with 16 where the function is another one, and
-the same where its level moves."""
+block: with 16, 32 and 64 calm rows it takes 35, 25 and 13 % more processor time than without forgetting. For
+300 rows after a change, RMSE is 2 and 8 % higher with 32 and 64 than with 16 where the function is
+another one, and the same where its level moves."""
 FEWEST_SHARED = 8
 """Rows from which on networks of a stream learn on several threads: to hand over takes as long as a row."""
 RING_ROWS = 2048
