@@ -7,6 +7,7 @@ import pytest
 
 import ggln
 from ggln import GGLNRegressor
+from ggln.core.newton import constants
 from ggln.core.newton.drift import DriftLearner
 from ggln.core.newton.fading import FadingLearner
 from ggln.core.newton.learner import ExactLearner
@@ -67,6 +68,17 @@ def test_cuts_files_and_pickles_do_not_matter(whole, tmp_path):
 def test_threads_do_not_matter(whole):
     X, y = stream()
     same(GGLNRegressor(**SMALL, n_jobs=2).partial_fit(X, y), whole[0])
+
+
+def test_a_calm_stream_decides_less_often(monkeypatch):
+    monkeypatch.setattr(constants, "WARM_ROWS", 96)
+    X, y = stream()
+    model = GGLNRegressor(**SMALL).partial_fit(X[:130], y[:130])
+    assert model.learner_.until == 3 * constants.CALM
+    for row, target in zip(X[130:], y[130:], strict=True):
+        model.learn_one(row, target)
+    assert model.learner_.former
+    same(model, GGLNRegressor(**SMALL, n_jobs=2).partial_fit(X, y))
 
 
 def test_a_regime_that_comes_back_is_remembered():

@@ -35,6 +35,8 @@ residual of the last row and whether it was far off."""
 OUTSIDE, SUSPICION, SINCE, FACTOR = range(4)
 """Places of what a stream knows: rows outside their intervals; evidence for correctors, and rows since it
 began; the logarithm of the factor that keeps the coverage."""
+KEPT = 4
+"""Numbers behind the features of the rows that are kept (`keep`)."""
 MISS, TAIL = 1.0 - constants.COVERAGE, 0.5 * (1.0 - constants.COVERAGE)
 
 
@@ -58,40 +60,40 @@ def new_bank(learners: int, features: int) -> Bank:
 
 
 @inner_exact
-def row_moments(weights, means, deviations):
-    """Return mean and deviation of one mixture [P]."""
+def row_moments(own):
+    """Return mean and deviation of one mixture [3, P]."""
     centre = 0.0
-    for j in range(weights.size):
-        centre += weights[j] * means[j]
+    for j in range(own.shape[1]):
+        centre += own[0, j] * own[1, j]
     variance = 0.0
-    for j in range(weights.size):
-        variance += weights[j] * (deviations[j] ** 2 + (means[j] - centre) ** 2)
+    for j in range(own.shape[1]):
+        variance += own[0, j] * (own[2, j] ** 2 + (own[1, j] - centre) ** 2)
     return centre, math.sqrt(variance)
 
 
 @inner_exact
-def log_density(y, weights, means, deviations):
-    """Return the log density of one mixture [P] at y."""
+def log_density(y, own, logs):
+    """Return the log density of one mixture [3, P] at y; logs: [P], those of its deviations."""
     top = -np.inf
-    for j in range(weights.size):
-        if weights[j] > 0.0:
-            z = (y - means[j]) / deviations[j]
-            top = max(top, -0.5 * z * z - math.log(deviations[j]))
+    for j in range(logs.size):
+        if own[0, j] > 0.0:
+            z = (y - own[1, j]) / own[2, j]
+            top = max(top, -0.5 * z * z - logs[j])
     total = 0.0
-    for j in range(weights.size):
-        if weights[j] > 0.0:
-            z = (y - means[j]) / deviations[j]
-            total += weights[j] * math.exp(-0.5 * z * z - math.log(deviations[j]) - top)
+    for j in range(logs.size):
+        if own[0, j] > 0.0:
+            z = (y - own[1, j]) / own[2, j]
+            total += own[0, j] * math.exp(-0.5 * z * z - logs[j] - top)
     return top + math.log(total) - HALF_LOG_TWO_PI
 
 
 @inner_exact
-def mass_below(y, weights, means, deviations):
-    """Return the distribution function of one mixture [P] at y."""
+def mass_below(y, own):
+    """Return the distribution function of one mixture [3, P] at y."""
     found = 0.0
-    for j in range(weights.size):
-        if weights[j] > 0.0:
-            found += weights[j] * 0.5 * math.erfc((means[j] - y) / (deviations[j] * math.sqrt(2.0)))
+    for j in range(own.shape[1]):
+        if own[0, j] > 0.0:
+            found += own[0, j] * 0.5 * math.erfc((own[1, j] - y) / (own[2, j] * math.sqrt(2.0)))
     return found
 
 
@@ -256,79 +258,84 @@ def expect_moments(X, moments, bank, shares, factor, steady, told):
 
 @exact_kernel
 def expect_rows(X, mixtures, bank, shares, factor, steady, out):
-    """Write the final mixtures of new rows, out [n, 3, P] # OUT.
+    """Write the final mixtures of new rows, out [3, n, P] # OUT.
 
-    mixtures: [n, L, 3, P], weights, means and deviations that learners predict.
+    mixtures: [L, 3, n, P], weights, means and deviations that learners predict.
     """
     learners, told = shares.shape[0], np.empty(3)
     inputs, moments = np.empty(bank.means.shape[2]), np.empty((learners, 2))
     centres, scales = np.empty(shares.shape), np.empty(shares.shape)
     for t in range(X.shape[0]):
         for who in range(learners):
-            moments[who] = row_moments(mixtures[t, who, 0], mixtures[t, who, 1], mixtures[t, who, 2])
+            moments[who] = row_moments(mixtures[who, :, t])
         expect(X[t], moments, bank, inputs, centres, scales)
         final(shares, centres, scales, moments, factor, steady, told)
         best = int(told[2])
-        move(mixtures[t, best], moments[best], told, out[t])
+        move(mixtures[best, :, t], moments[best], told, out[:, t])
 
 
 @exact_kernel
-def follow_experts(X, goals, counted, mixtures, bank, shares, prior, steady, stream, gains, evidence, out):
-    """Predict rows one by one with all experts, then learn each; out: [n, 3, P] # OUT, the final mixtures.
+def follow_experts(X, goals, counted, mixtures, bank, shares, prior, steady, stream, gains, ring, first, out):
+    """Predict rows one by one with all experts, then learn each; out: [3, n, P] # OUT, the final mixtures.
 
-    X: [n, d]; goals, counted: [n], targets and weights of rows; mixtures: [n, L, 3, P], what learners
+    X: [n, d]; goals, counted: [n], targets and weights of rows; mixtures: [L, 3, n, P], what learners
     predicted; bank: # OUT; shares: [L, E] # OUT; prior: [L, E], what shares come back to; steady: see
     `final`; stream: [4] # OUT; gains: [L] # OUT, by how much the experts of a learner were likelier than
-    those of the first; evidence: [n, 2] # OUT, the log density that the experts of the first learner gave to
-    each row together, and by how much its correctors were likelier than it is.
+    those of the first; ring: # OUT, the latest rows (`keep`); first: how many rows it was given before. `out`
+    may be without rows where nobody asks.
     """
     learners, used, told = shares.shape[0], bank.means.shape[2], np.empty(3)
     inputs, factor, moments = np.empty(used), np.empty((used, used)), np.empty((learners, 2))
     centres, scales, logs = np.empty(shares.shape), np.empty(shares.shape), np.empty(shares.shape)
-    given = np.empty(learners)
+    given, widths = np.empty(learners), np.empty(mixtures.shape[3])
     for t in range(X.shape[0]):
         for who in range(learners):
-            moments[who] = row_moments(mixtures[t, who, 0], mixtures[t, who, 1], mixtures[t, who, 2])
+            moments[who] = row_moments(mixtures[who, :, t])
         expect(X[t], moments, bank, inputs, centres, scales)
         final(shares, centres, scales, moments, math.exp(stream[FACTOR]), steady, told)
         best = int(told[2])
-        move(mixtures[t, best], moments[best], told, out[t])
-        evidence[t] = 0.0
+        if out.shape[1] > 0:
+            move(mixtures[best, :, t], moments[best], told, out[:, t])
+        latest = ring[(first + t) % ring.shape[0]]
+        keep(X[t], goals[t], counted[t], latest)
         if not counted[t] > 0.0:
             continue
-        below = mass_below(goals[t], out[t, 0], out[t, 1], out[t, 2])
+        at = moments[best, 0] + (goals[t] - told[0]) * (moments[best, 1] / told[1])
+        below = mass_below(at, mixtures[best, :, t])
         missed = 1.0 if below < TAIL or below > 1.0 - TAIL else 0.0
         stream[OUTSIDE] += missed
         moved = stream[FACTOR] + constants.COVERAGE_PACE * (missed - MISS)
         stream[FACTOR] = min(max(moved, -constants.MOST_FACTOR), constants.MOST_FACTOR)
         for who in range(learners):
+            own = mixtures[who, :, t]
+            for j in range(widths.size):
+                widths[j] = math.log(own[2, j])
             for k in range(EXPERTS):
                 wide = scales[who, k] / moments[who, 1]
                 at = moments[who, 0] + (goals[t] - centres[who, k]) / wide
-                own = mixtures[t, who]
-                logs[who, k] = log_density(at, own[0], own[1], own[2]) - math.log(wide)
-        evidence[t, 1] = suspect(logs[0], shares[0], stream)
+                logs[who, k] = log_density(at, own, widths) - math.log(wide)
+        latest[-1] = suspect(logs[0], shares[0], stream)
         weigh_experts(logs, shares, prior, given)
-        evidence[t, 0] = given[0]
+        latest[-2] = given[0]
         for who in range(learners):
             gains[who] += given[who] - given[0]
         for who in range(learners):
+            centre, deviation = moments[who]
             for k in range(EXPERTS - 1):
-                left = goals[t] - centres[who, k + 1]
-                residual = goals[t] - moments[who, 0]
-                teach(
-                    X[t],
-                    moments[who, 0],
-                    moments[who, 1],
-                    residual,
-                    left,
-                    counted[t],
-                    bank,
-                    who,
-                    k,
-                    inputs,
-                    factor,
-                )
+                left, residual = goals[t] - centres[who, k + 1], goals[t] - centre
+                teach(X[t], centre, deviation, residual, left, counted[t], bank, who, k, inputs, factor)
+
+
+@inner_exact
+def keep(x, goal, weight, latest):
+    """Write a row into its place of the ring # OUT [.. + 4]; features that it does not have are missing.
+
+    Behind the features: target, weight, the log density that the experts of the first learner gave to the
+    row together, and by how much its correctors were likelier than it is.
+    """
+    for j in range(latest.size - KEPT):
+        latest[j] = x[j] if j < x.size else np.nan
+    latest[-4], latest[-3], latest[-2], latest[-1] = goal, weight, 0.0, 0.0
 
 
 @inner_exact

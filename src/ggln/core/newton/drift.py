@@ -14,6 +14,7 @@ of 10 %, as long as k stays off its bounds (adaptive conformal inference, Gibbs 
 Decisions are taken at numbers of rows, whatever the calls.
 """
 
+import math
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -21,10 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core import memory
+from ggln.core.jit import Specialized
 from ggln.core.newton import constants
 from ggln.core.newton.correctors import (
     EXPERTS,
     FACTOR,
+    KEPT,
     SINCE,
     SUSPICION,
     Bank,
@@ -40,9 +43,8 @@ from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
-TOLD = 4
-"""Columns behind the features of the rows that are kept: target, weight, evidence and gain
-(`follow_experts`)."""
+NOBODY_ASKS = np.empty((3, 0, 0))
+"""Final mixtures that nobody asked for."""
 
 
 def prior_shares(learners: int) -> FloatArray:
@@ -72,7 +74,8 @@ class DriftLearner(Beginner):
         self.stream = np.zeros(4)
         self.gains = np.zeros(1)
         self.bank, self.shares = new_bank(1, settings.features), prior_shares(1)
-        self.ring = np.full((constants.RING_ROWS, settings.features + TOLD), np.nan)
+        self.ring = np.full((constants.RING_ROWS, settings.features + KEPT), np.nan)
+        self._kernels = Specialized()
 
     # What others ask of a learner ------------------------------------------------------------------------
 
@@ -139,63 +142,67 @@ class DriftLearner(Beginner):
         while start < X.shape[0]:
             stop = min(X.shape[0], start + self._next() - self.rows)
             part = X[start:stop].copy(), Y[start:stop], weights[start:stop]
-            blend = self._learn(*part, threads)
+            blend = self._learn(*part, threads, record)
             if record:
                 found.append(blend)
-            if self.rows == self.until:
-                self._decide(threads)
             progress(stop - start)
             start = stop
         return found
 
     def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         """Learn a single row [1, d] with its target [1, 1]."""
-        self.partial_fit(x, y, weight, None, False)
+        self._learn(x, y, weight, None, False)
 
     def _next(self) -> int:
         """Return up to how many rows all learners stay as they are."""
         due = (self.rows + learner.due - learner.rows for learner in self.learners_ if learner.due)
         return min((self.until, *due))
 
-    def _learn(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None) -> Blend:
+    def _learn(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
+    ) -> Any:
         """Learn rows that all learners go through as they are; return what was predicted before each."""
-        first = self.rows == 0
-        blends = [
-            # so few rows are not worth threads, unless all rows are solved
-            learner.partial_fit(
-                X, Y, weights, threads if learner.rows + len(X) == learner.due else None, True
-            )
-            for learner in self.learners_
-        ]
-        self.rows += len(X)
-        self._widen(max(X.shape[1], max(learner.features for learner in self.learners_)))
-        if first:  # in no units yet
-            self._keep(X, Y, weights, np.zeros((len(X), 2)))
-            return joined(blends[0])
-        mixtures, evidence = _stacked([blend for (blend,) in blends]), np.empty((len(X), 2))
-        out = np.empty((len(X), *mixtures.shape[2:]))
-        lesson = _wide(X, self.bank), np.ascontiguousarray(Y[:, 0]), weights, mixtures, self.bank, self.shares
-        known = PRIORS[len(self.shares)], self.steady, self.stream, self.gains, evidence, out
-        follow_experts(*lesson, *known)
-        self._keep(X, Y, weights, evidence)
-        return _as_blend(out)
+        if self.rows == 0:
+            found: Blend | None = self._begin(X, Y, weights, threads)
+        else:
+            parts = []
+            for learner in self.learners_:
+                solved = learner.rows + len(X) == learner.due
+                shared = threads if solved or _worth(threads, len(X)) else None
+                parts.append(learner.learn_components(X, Y, weights, shared))
+            self.rows += len(X)
+            self._widen(X.shape[1])
+            found = self._follow(X, Y, weights, parts, record)
+        if self.rows == self.until:
+            self._decide(threads)
+        return found
 
-    def _keep(self, X: FloatArray, Y: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
-        """Keep the latest rows."""
-        last = slice(max(len(X) - len(self.ring), 0), len(X))
-        places = np.arange(self.rows - len(X), self.rows)[last] % len(self.ring)
-        self.ring[places, : X.shape[1]], self.ring[places, X.shape[1] : -TOLD] = X[last], np.nan
-        self.ring[places, -4], self.ring[places, -3], self.ring[places, -2:] = (
-            Y[last, 0],
-            weights[last],
-            evidence[last],
-        )
+    def _begin(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None) -> Blend:
+        """Learn the first row, which is in no units yet."""
+        found = self.leader.partial_fit(X, Y, weights, threads, True)
+        self.rows += len(X)
+        self._widen(X.shape[1])
+        self.ring[0, : X.shape[1]] = X[0]
+        self.ring[0, -KEPT:] = Y[0, 0], weights[0], 0.0, 0.0
+        return joined(found)
+
+    def _follow(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, parts: list[FloatArray], record: bool
+    ) -> Blend | None:
+        """Let experts follow rows that learners predicted; return the final mixtures."""
+        mixtures = _stacked(parts)
+        out = np.empty(mixtures.shape[1:]) if record else NOBODY_ASKS
+        goals = np.ascontiguousarray(Y[:, 0])
+        lesson = _wide(X, self.bank), goals, weights, mixtures, self.bank, self.shares
+        known = PRIORS[len(self.shares)], self.steady, self.stream, self.gains
+        self._kernels.call(follow_experts, (*lesson, *known, self.ring, self.rows - len(X), out))
+        return _as_blend(out) if record else None
 
     def _latest(self, count: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return rows, targets [n, 1], weights and evidence [n, 2] of the latest rows, at most so many."""
         count = min(count, self.rows, len(self.ring))
         rows = self.ring[np.arange(self.rows - count, self.rows) % len(self.ring)]
-        return rows[:, :-TOLD].copy(), rows[:, -4:-3].copy(), rows[:, -3].copy(), rows[:, -2:].copy()
+        return rows[:, :-KEPT].copy(), rows[:, -4:-3].copy(), rows[:, -3].copy(), rows[:, -2:].copy()
 
     def _since(self) -> int:
         """Return how many rows ago the stream changed.
@@ -209,10 +216,10 @@ class DriftLearner(Beginner):
 
     def _widen(self, features: int) -> None:
         """Take in features that a young stream was not begun with."""
-        missing = features - (self.ring.shape[1] - TOLD)
+        missing = features - (self.ring.shape[1] - KEPT)
         if missing > 0:
             empty = np.full((len(self.ring), missing), np.nan)
-            self.ring = np.hstack([self.ring[:, :-TOLD], empty, self.ring[:, -TOLD:]])
+            self.ring = np.hstack([self.ring[:, :-KEPT], empty, self.ring[:, -KEPT:]])
         known = max(learner.features for learner in self.learners_)
         if known > self.settings.features:
             self.settings = replace(self.settings, features=known)
@@ -236,7 +243,11 @@ class DriftLearner(Beginner):
         if self.rows % constants.PATIENCE == 0:
             self.alarm = max(0.5 * self.alarm, constants.ALARM)
         self.steady = isinstance(mixture, ShapeMixture) and mixture.form.atoms.size > 0
-        wait = constants.SUSPECTED if self.stream[SUSPICION] > 0.25 * constants.ALARM else constants.DECIDED
+        wait = constants.DECIDED
+        if self.stream[SUSPICION] > 0.25 * constants.ALARM:
+            wait = constants.SUSPECTED
+        elif len(self.learners_) == 1 and self.leader.rows >= constants.WARM_ROWS:
+            wait = constants.CALM
         self.until = (self.rows // wait + 1) * wait
 
     def _compare(self, threads: Threads | None) -> None:
@@ -303,21 +314,11 @@ class DriftLearner(Beginner):
         if not scores or max(scores) < constants.RECALLED:
             return False
         learner = self.former.pop(int(np.argmax(scores)))
-        bank, own, start = new_bank(1, self.settings.features), prior_shares(1), 0
-        for blend in learner.partial_fit(X, Y, weights, threads, True):
-            mixtures = _stacked([blend])
-            part = slice(start, start + len(mixtures))
-            found, out = np.empty((len(mixtures), 2)), np.empty((len(mixtures), *mixtures.shape[2:]))
-            lesson = (
-                _wide(X[part], bank),
-                np.ascontiguousarray(Y[part, 0]),
-                weights[part],
-                mixtures,
-                bank,
-                own,
-            )
-            follow_experts(*lesson, prior_shares(1), self.steady, np.zeros(4), np.zeros(1), found, out)
-            start = part.stop
+        mixtures = _stacked([_components(joined(learner.partial_fit(X, Y, weights, threads, True)))])
+        bank, own, ring = new_bank(1, self.settings.features), prior_shares(1), np.empty_like(self.ring[:1])
+        lesson = _wide(X, bank), np.ascontiguousarray(Y[:, 0]), weights, mixtures, bank, own
+        known = PRIORS[1], self.steady, np.zeros(4), np.zeros(1), ring, 0, NOBODY_ASKS
+        self._kernels.call(follow_experts, (*lesson, *known))
         self._join(learner, bank, 0.5)
         self._lead(len(self.learners_) - 1, threads)
         return True
@@ -326,13 +327,12 @@ class DriftLearner(Beginner):
 
     @property
     def _factor(self) -> float:
-        return float(np.exp(self.stream[FACTOR]))
+        return math.exp(self.stream[FACTOR])
 
     def predictions(self, X: FloatArray, threads: Threads | None) -> Blend:
         """Return the mixture for new rows."""
-        blends = [learner.predictions(X, threads) for learner in self.learners_]
-        mixtures = _stacked(blends)
-        out = np.empty((len(X), *mixtures.shape[2:]))
+        mixtures = _stacked([_components(learner.predictions(X, threads)) for learner in self.learners_])
+        out = np.empty(mixtures.shape[1:])
         expect_rows(_wide(X, self.bank), mixtures, self.bank, self.shares, self._factor, self.steady, out)
         return _as_blend(out)
 
@@ -343,7 +343,8 @@ class DriftLearner(Beginner):
             mean, deviation = learner.moments(X, threads)
             found[:, who, 0], found[:, who, 1] = mean[:, 0], deviation[:, 0]
         told = np.empty((len(X), 3))
-        expect_moments(_wide(X, self.bank), found, self.bank, self.shares, self._factor, self.steady, told)
+        known = found, self.bank, self.shares, self._factor, self.steady, told
+        self._kernels.call(expect_moments, (_wide(X, self.bank), *known))
         return told[:, :1], told[:, 1:2]
 
     def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -382,7 +383,7 @@ class DriftLearner(Beginner):
         for name in ("stream", "gains", "born", "shares"):
             setattr(learner, name, np.require(arrays[name], requirements="W"))
         learner.bank = Bank(*(np.require(arrays[f"bank.{name}"], requirements="W") for name in Bank._fields))
-        learner._widen(arrays["ring"].shape[1] - TOLD)
+        learner._widen(arrays["ring"].shape[1] - KEPT)
         learner.ring[: len(arrays["ring"])] = arrays["ring"]
         everyone = []
         for e, own in enumerate(values["learners"]):
@@ -392,9 +393,19 @@ class DriftLearner(Beginner):
         learner.learners_, learner.former = everyone[: len(learner.born)], everyone[len(learner.born) :]
         return learner
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out compiled functions, which can be made anew."""
+        return {name: value for name, value in vars(self).items() if name != "_kernels"}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickle, also from memory that cannot be written to."""
         vars(self).update({name: memory.writeable(value) for name, value in state.items()})
+        self._kernels = Specialized()
+
+
+def _worth(threads: Threads | None, rows: int) -> bool:
+    """Return whether so many rows are worth threads."""
+    return threads is not None and threads.count > 1 and rows >= constants.FEWEST_SHARED
 
 
 def _wide(X: FloatArray, bank: Bank) -> FloatArray:
@@ -405,25 +416,31 @@ def _wide(X: FloatArray, bank: Bank) -> FloatArray:
     )
 
 
-def _stacked(blends: list[Blend]) -> FloatArray:
-    """Return weights, means and deviations of all learners' mixtures, [n, L, 3, P]."""
-    rows, most = len(blends[0].means), max(blend.means.shape[1] for blend in blends)
-    found = np.zeros((rows, len(blends), 3, most))
-    found[:, :, 2] = 1.0
-    for who, (weights, means, covariances) in enumerate(blends):
-        count = means.shape[1]
-        found[:, who, 0, :count], found[:, who, 1, :count] = weights, means[..., 0]
-        found[:, who, 2, :count] = np.sqrt(covariances[..., 0])
+def _components(blend: Blend) -> FloatArray:
+    """Return weights, means and deviations of mixtures of one output, [3, n, P]."""
+    means = blend.means[..., 0]
+    return np.stack([np.broadcast_to(blend.weights, means.shape), means, np.sqrt(blend.covariances[..., 0])])
+
+
+def _stacked(parts: list[FloatArray]) -> FloatArray:
+    """Return weights, means and deviations of all learners' mixtures, [L, 3, n, P]."""
+    if len(parts) == 1:
+        return parts[0][None]
+    most = max(part.shape[2] for part in parts)
+    found = np.zeros((len(parts), 3, parts[0].shape[1], most))
+    found[:, 2] = 1.0
+    for who, part in enumerate(parts):
+        found[who, :, :, : part.shape[2]] = part
     return found
 
 
 def _as_blend(mixtures: FloatArray) -> Blend:
-    return Blend(mixtures[:, 0], mixtures[:, 1, :, None], mixtures[:, 2, :, None] ** 2)
+    return Blend(mixtures[0], mixtures[1][..., None], mixtures[2][..., None] ** 2)
 
 
 def _log_densities(blend: Blend, Y: FloatArray) -> FloatArray:
     """Return the log density [n] of mixtures of one output at targets [n, 1]."""
-    weights, means, deviations = _stacked([blend])[:, 0].transpose(1, 0, 2)
+    weights, means, deviations = _components(blend)
     logs = np.log(np.maximum(weights, 1e-300)) - 0.5 * ((Y - means) / deviations) ** 2 - np.log(deviations)
     top = logs.max(axis=1)
     found: FloatArray = top + np.log(np.exp(logs - top[:, None]).sum(axis=1)) - 0.5 * np.log(2.0 * np.pi)

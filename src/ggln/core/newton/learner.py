@@ -381,6 +381,23 @@ class ExactLearner(Beginner):
         found = self.mixture.follow(kinds, goals, weights, record)
         return self._restored(found) if record else None
 
+    def learn_components(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None
+    ) -> FloatArray:
+        """Learn rows of one output, of which the last may be the one at which all are solved afresh.
+
+        Return weights, means and deviations of what was predicted before each, [3, n, P].
+        """
+        kinds, goals = self._learn_kinds(X, Y, weights, threads)
+        kinds = self._outside(X, kinds, weights)
+        found: FloatArray = self.mixture.follow_components(kinds, goals, weights)
+        shift, scale = self.targets.shift_and_scale()
+        found[1] *= scale
+        found[1] += shift
+        found[2] *= scale
+        self._seen(X, Y, weights, threads)
+        return found
+
     def _learn_kinds(
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None
     ) -> tuple[FloatArray, FloatArray]:

@@ -154,6 +154,11 @@ class SpreadMixture:
         self.judged = follow_shares(self._logs(kinds, goals), weights, self.shares, self.judged, history)
         return self._components(kinds, history) if record else None
 
+    def follow_components(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray) -> FloatArray:
+        """As `follow`, of one output; return weights, means and deviations before each row, [3, n, P]."""
+        shares, means, variances = self.follow(kinds, goals, weights, True)
+        return np.stack([shares, means[..., 0], np.sqrt(variances[..., 0])])
+
     def blend(self, kinds: FloatArray) -> Blend:
         """Return the mixture of kinds [n, K, Q]."""
         return self._components(kinds, self.shares.copy())

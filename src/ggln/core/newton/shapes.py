@@ -35,19 +35,25 @@ class ShapeMixture(SpreadMixture):
 
     def follow(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, record: bool) -> Any:
         """Let shares and form follow rows; return the mixture before each, if asked to `record`."""
+        found = self.follow_components(kinds, goals, weights)
+        return _as_blend(found) if record else None
+
+    def follow_components(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray) -> FloatArray:
+        """As `follow`; return weights, means and deviations of the mixture before each row, [3, n, P]."""
         targets, parts, start = np.ascontiguousarray(goals[:, 0]), [], 0
         while start < len(kinds):
             due = max(constants.FEWEST_RECENT, self.counts[0] // 2) - self.counts[1]
             rows = slice(start, min(start + int(due), len(kinds)))
             found = self._empty(rows.stop - start)
             lesson = kinds[rows], targets[rows], weights[rows], self.shares, self.form, self.judged
-            self.judged = self._kernels.call(follow_form, (*lesson, self.ring, int(self.counts[2]), *found))
+            places = self.ring, int(self.counts[2])
+            self.judged = self._kernels.call(follow_form, (*lesson, *places, found[0], found[1], found[2]))
             self.counts[1:] += rows.stop - start
             if rows.stop - start == due:
                 self._renew()
             parts.append(found)
             start = rows.stop
-        return _as_blend(_joined(parts)) if record else None
+        return _joined(parts)
 
     def _renew(self) -> None:
         """Find a form from the latest rows; it takes over if it is likelier."""
@@ -66,12 +72,11 @@ class ShapeMixture(SpreadMixture):
         """Return the mixture of kinds [n, K, 2]."""
         return _as_blend(self._blended(kinds))
 
-    def _empty(self, rows: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        weights, means, deviations = np.empty((3, rows, self.form.components(self.shares)))
-        return weights, means, deviations
+    def _empty(self, rows: int) -> FloatArray:
+        return np.empty((3, rows, self.form.components(self.shares)))
 
-    def _blended(self, kinds: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return weights, means and deviations [n, P]."""
+    def _blended(self, kinds: FloatArray) -> FloatArray:
+        """Return weights, means and deviations [3, n, P]."""
         found = self._empty(len(kinds))
         blend_rows(kinds, self.shares, self.form, *found)
         return found
@@ -115,16 +120,19 @@ class ShapeMixture(SpreadMixture):
         self._kernels = Specialized()
 
 
-def _joined(parts: list[tuple[FloatArray, FloatArray, FloatArray]]) -> tuple[FloatArray, ...]:
+def _joined(parts: list[FloatArray]) -> FloatArray:
     """Return mixtures of rows one after the other; where components are missing, some have no weight."""
-    most = max(weights.shape[1] for weights, _, _ in parts)
+    if len(parts) == 1:
+        return parts[0]
+    most = max(part.shape[2] for part in parts)
     wide = []
     for part in parts:
-        missing = (0, 0), (0, most - part[0].shape[1])
-        wide.append((np.pad(part[0], missing), *(np.pad(own, missing, mode="edge") for own in part[1:])))
-    return tuple(np.concatenate(own) for own in zip(*wide, strict=True))
+        own = np.pad(part, ((0, 0), (0, 0), (0, most - part.shape[2])), mode="edge")
+        own[0, :, part.shape[2] :] = 0.0
+        wide.append(own)
+    return np.concatenate(wide, axis=1)
 
 
-def _as_blend(found: tuple[FloatArray, ...]) -> Blend:
+def _as_blend(found: FloatArray) -> Blend:
     weights, means, deviations = found
     return Blend(weights, means[..., None], deviations[..., None] ** 2)
