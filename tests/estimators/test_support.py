@@ -112,7 +112,7 @@ def test_several_outputs(covariance):
 def test_a_stream_knows_what_it_has_seen():
     X, y = wave(300, 3)
     X[:, 0] += np.linspace(0.0, 6.0, 300)
-    cut, whole = small(), small()
+    cut, whole = small(forgetting=None), small(forgetting=None)
     found = whole.prequential(X, y)
     parts = [cut.prequential(X[part], y[part]) for part in (slice(0, 70), slice(70, 211), slice(211, 300))]
     np.testing.assert_array_equal(np.concatenate([part.std for part in parts]), found.std)

@@ -34,7 +34,8 @@ def test_a_missing_key_is_a_missing_value(regressor, table):
 def test_a_feature_joins_when_a_young_stream_is_solved_afresh(regressor, table, tmp_path):
     X, y = table(60)
     y = y + 3 * X[:, 3]
-    model, whole = regressor(), regressor()
+    # correctors of what may change begin with the feature; networks are those of all rows
+    model, whole = regressor(forgetting=None), regressor(forgetting=None)
     for i, (x, target) in enumerate(zip(rows_of(X, late=20), y, strict=True)):
         model.predict_one(x)  # does not know it yet, and says nothing
         model.learn_one(x, target)

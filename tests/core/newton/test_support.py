@@ -24,7 +24,7 @@ def edges():
         low=np.array([-1.0, 0.0]),
         high=np.array([1.0, 2.0]),
         furthest=np.array([20.0, 20.0]),
-        factors=np.array([0.5, 2.0]),
+        factors=np.array([0.5 * 20.0**2, 2.0 * 20.0**3]),
         powers=np.array([2.0, 3.0]),
         needed=np.array([0.25, 8.0]),
         gaps=np.array([0.0, constants.GAP_ROWS / 2]),

@@ -195,11 +195,11 @@ def teach(x, centre, deviation, residual, left, weight, bank, who, k, inputs, fa
 @inner_exact
 def join_experts(shares, centres, scales):
     """Return mean and deviation of all experts [L, E], and the learner whose experts have most shares."""
-    mean, best, most = 0.0, 0, -1.0
+    mean, best, most = centres[0, 0], 0, -1.0  # where all agree, the mean is exact
     for who in range(shares.shape[0]):
         own = 0.0
         for k in range(shares.shape[1]):
-            mean += shares[who, k] * centres[who, k]
+            mean += shares[who, k] * (centres[who, k] - centres[0, 0])
             own += shares[who, k]
         if own > most:
             best, most = who, own

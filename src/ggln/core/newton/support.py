@@ -43,7 +43,7 @@ class Edges(NamedTuple):
     low: Any  # [f]  in the user's units
     high: Any  # [f]
     furthest: Any  # [f]  distance from which on errors grow no further
-    factors: Any  # [f]  M^2 a^2 over the range's length to the power; variances are standardised
+    factors: Any  # [f]  variance there, standardised
     powers: Any  # [f]  2 p
     needed: Any  # [f]  g, the variance that goes with a feature
     gaps: Any  # [f]  rows that lacked it, by weight
@@ -73,7 +73,8 @@ def follow_edges(edges: Any, rows: Any, weights: Any, extra: Any) -> Any:
             value = rows[t, edges.features[k]]
             distance = max(value - high[k], low[k] - value)
             if distance > 0.0:
-                total += edges.factors[k] * min(distance, edges.furthest[k]) ** edges.powers[k]
+                near = min(distance, edges.furthest[k]) / edges.furthest[k]
+                total += edges.factors[k] * near ** edges.powers[k]
                 if learning and weights[t] > 0.0:
                     low[k], high[k] = min(low[k], value), max(high[k], value)
             elif value != value:
@@ -92,7 +93,7 @@ def extra_variance(edges: Edges, rows: Numbers) -> Numbers:
     outside = side.real > 0.0
     near = outside & (side.real < edges.furthest)
     distance = np.where(near, side, np.where(outside, edges.furthest, 1.0))
-    parts = np.where(outside, edges.factors * distance**edges.powers, 0.0)
+    parts = np.where(outside, edges.factors * (distance / edges.furthest) ** edges.powers, 0.0)
     unknown = edges.needed * np.maximum(1.0 - edges.gaps / constants.GAP_ROWS, 0.0)
     found: Numbers = (parts + np.where(np.isnan(values), unknown, 0.0)).sum(axis=-1)
     return found
@@ -133,7 +134,7 @@ def find_edges(
     rows, size = np.ix_(sample, chosen), high - low
     with threadpool_limits(1):  # a BLAS on several threads rounds otherwise
         levels, powers, needed = find_laws(side[rows], X[rows] / size, Y[sample], bumps, moving)
-    factors = constants.SHELL_MARGIN**2 * levels / size**powers
+    factors = constants.SHELL_MARGIN**2 * levels * constants.FURTHEST**powers
     return Edges(chosen, low, high, constants.FURTHEST * size, factors, powers, needed, gaps, np.ones(1))
 
 
