@@ -475,7 +475,7 @@ def test_neurons_of_the_last_layer_make_the_prediction(solved, table, outputs, c
         return  # precisions are matrices, of which variances do not tell
     last = layers[-1]
     dist = model.predict_dist(X)
-    each = [dist] if outputs == 1 else [dist.marginal(d) for d in range(outputs)]
+    each = [dist] if outputs is None else [dist.marginal(d) for d in range(outputs)]
     means = np.stack([own.means for own in each], axis=-1)
     means = means[:, ::6][:, 1:]  # six spreads of each kind; the first is the regression
     for network in range(2):

@@ -62,9 +62,9 @@ def new_bank(learners: int, features: int) -> Bank:
 @inner_exact
 def row_moments(own):
     """Return mean and deviation of one mixture [3, P]."""
-    centre = 0.0
-    for j in range(own.shape[1]):
-        centre += own[0, j] * own[1, j]
+    centre = own[1, 0]  # where all components agree, the mean is exact
+    for j in range(1, own.shape[1]):
+        centre += own[0, j] * (own[1, j] - own[1, 0])
     variance = 0.0
     for j in range(own.shape[1]):
         variance += own[0, j] * (own[2, j] ** 2 + (own[1, j] - centre) ** 2)
