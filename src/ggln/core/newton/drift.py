@@ -85,11 +85,6 @@ class DriftLearner(Beginner):
         return self.learners_[0]
 
     @property
-    def features(self) -> int:
-        """How many features networks know of."""
-        return self.settings.features
-
-    @property
     def inputs(self) -> Any:
         """Units of the features."""
         return self.leader.inputs
