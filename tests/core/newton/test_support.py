@@ -146,3 +146,17 @@ def test_edges_are_those_of_rows_that_count():
     assert second > 10 * max(first, last)
     few = find_edges(X[:20], X[:20], X[:20, 1:2], weights[:20], None, random)
     assert few.features.size == 0
+
+
+def test_a_narrow_part_of_what_was_seen_tells_nothing_of_the_whole():
+    random = np.random.default_rng(0)
+    X = 1.0 + 0.01 * random.random((200, 1))  # the rows since a restart
+    Y = np.sin(3e3 * X) + X
+    own, seen = (
+        find_edges(X, X, Y, np.ones(200), None, random, range_)
+        for range_ in (None, np.array([[0.0], [1.02]]))
+    )
+    new = np.array([[1.03]])
+    assert extra_of(own, new) > 100.0 * extra_of(seen, new) > 0.0
+    assert seen.low == 0.0
+    assert seen.high == 1.02

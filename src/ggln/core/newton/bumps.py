@@ -35,11 +35,13 @@ from ggln.core.newton.bump_kernels import (
     covariance,
     factorised,
     follow,
+    foresee,
     gather,
     leave_out,
     look_at,
     predict_rows,
     solve,
+    take_in,
     whitened,
     write_slopes,
 )
@@ -96,6 +98,21 @@ class Bumps:
         rows = self._looked_at(X), np.ascontiguousarray(Y), np.ascontiguousarray(weights)
         self._kernels.call(follow, (self.learnt, *rows, means))
         return means
+
+    @property
+    def room(self) -> int:
+        """How many rows `foresee` can take before `take_in`."""
+        return int(self.learnt.row_weights.size - self.learnt.counts[0])
+
+    def foresee(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> FloatArray:
+        """As `learn`, for as many rows as there is room for; they are learnt by `take_in`."""
+        means = np.empty((X.shape[0], self.learnt.offset.size))
+        self._kernels.call(foresee, (self.learnt, self._looked_at(X), Y, weights, means))
+        return means
+
+    def take_in(self) -> None:
+        """Learn what was foreseen, if there is no room left; meanwhile networks may learn the same rows."""
+        self._kernels.call(take_in, (self.learnt,))
 
     def slopes(self, X: FloatArray) -> FloatArray:
         """Return the derivatives [n, D, features] of the means."""

@@ -459,15 +459,17 @@ def solve_tree(
             )
             parent, weights = parents[elder] if rules.towards_parents else root, children[c]
             weights[:] = parents[elder]
-            if start < stop and stop - start == rows_above and level_above > 0:
-                # nothing has been cut off: the parent has solved just these rows
-                if level == levels:
-                    solve(kind, rows, start, stop, parents[elder], pull, 0, 0.0, weights, work)
-            elif start < stop:
+            # else the parent has solved just these rows
+            cut_off = start < stop and (stop - start < rows_above or level_above == 0)
+            if cut_off:
                 solve(
                     kind, rows, start, stop, parent, pull, constants.ITERATIONS, constants.SETTLED, weights,
                     work,
                 )  # fmt: skip
+            elif start < stop and level == levels:
+                solve(kind, rows, start, stop, parents[elder], pull, 0, 0.0, weights, work)
+            # without mixing, nobody looks at what the levels above the last one predict
+            if cut_off if rules.mixing else start < stop and level == levels:
                 if rules.left_out:
                     leave_out(kind, rows, start, stop, size, work, left, widths)
                 else:

@@ -199,6 +199,14 @@ class DriftLearner(Beginner):
         rows = self.ring[np.arange(self.rows - count, self.rows) % len(self.ring)]
         return rows[:, :-KEPT].copy(), rows[:, -4:-3].copy(), rows[:, -3].copy(), rows[:, -2:].copy()
 
+    def _seen(self) -> FloatArray:
+        """Return the range [2, d] of each feature in the latest rows; none of one that they all lack."""
+        rows = self._latest(len(self.ring))[0]
+        there = ~np.isnan(rows)
+        low = np.min(rows, axis=0, where=there, initial=np.inf)
+        high = np.max(rows, axis=0, where=there, initial=-np.inf)
+        return np.where(high >= low, [low, high], np.nan)
+
     def _since(self) -> int:
         """Return how many rows ago the stream changed.
 
@@ -294,6 +302,7 @@ class DriftLearner(Beginner):
         ):
             return
         learner = ExactLearner(replace(self.settings, features=X.shape[1]))
+        learner.seen = self._seen()
         learner.fit(X, Y, weights, threads or Threads(1), lambda _: None)
         self._join(learner, new_bank(1, self.settings.features), 0.5)
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ggln.core.jit import exact_kernel, inner_exact
+from ggln.core.jit import exact_kernel, fast_kernel, inner_exact
 from ggln.core.newton import constants
 
 SPREADS = np.asarray(constants.SPREADS)
@@ -17,7 +17,7 @@ WINDOW = constants.LATTICE_VALUES
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
-@exact_kernel
+@fast_kernel
 def climb(densities, weights, members, pull, rounds, tables):
     """Let tables # OUT [C, M] climb the likelihood of rows: p(y) = sum_c phi_c sum_j T_cj f_j.
 
@@ -26,7 +26,7 @@ def climb(densities, weights, members, pull, rounds, tables):
     """
     rows, components = densities.shape
     classes = tables.shape[0]
-    mixed, found = np.empty(components), np.empty(tables.shape)
+    found = np.empty(tables.shape)
     for _ in range(rounds):
         for c in range(classes):
             for j in range(components):
@@ -34,10 +34,13 @@ def climb(densities, weights, members, pull, rounds, tables):
         for t in range(rows):
             if weights[t] <= 0.0:
                 continue
-            mix_tables(members[t], tables, mixed)
             total = 0.0
-            for j in range(components):
-                total += mixed[j] * densities[t, j]
+            for c in range(classes):
+                if members[t, c] > 0.0:
+                    own = 0.0
+                    for j in range(components):
+                        own += tables[c, j] * densities[t, j]
+                    total += members[t, c] * own
             if total > 0.0:
                 for c in range(classes):
                     part = weights[t] * members[t, c] / total

@@ -75,53 +75,57 @@ def empty_gates(neurons: int, levels: int) -> Gates:
 
 
 @inner_exact
-def copy_row(X, t, x):
-    """Write row t of X # OUT [d]; return whether it lacks a value."""
+def lacks_values(X, t):
+    """Return whether row t of X lacks a value."""
     some = False
-    for j in range(x.size):
-        x[j] = X[t, j]
-        some = some or x[j] != x[j]
+    for j in range(X.shape[1]):
+        some = some or X[t, j] != X[t, j]
     return some
 
 
 @inner_exact
-def is_inside(records, neuron, node, x):
-    """Return 1 if row x [d], which lacks nothing, is in the half-space of a node, else 0.
+def is_inside(records, neuron, node, X, t, gaps):
+    """Return 1 if row t of X is in the half-space of a node, else 0; gaps: whether it may lack values.
 
     All features of a gate are looked at, those of weight 0 too: a branch would take longer.
     """
     total = 0.0
     for g in range(constants.GATE_FEATURES):
-        total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
-    return 1 if total >= records[neuron, node, OFFSET] else 0
-
-
-@inner_exact
-def is_inside_with_gaps(records, neuron, node, x):
-    """As `is_inside`, for a row that may lack values. To ask each time would slow others by a third."""
-    total = 0.0
-    for g in range(constants.GATE_FEATURES):
-        total += records[neuron, node, g] * x[int(records[neuron, node, FEATURES + g])]
+        total += records[neuron, node, g] * X[t, np.uintp(int(records[neuron, node, FEATURES + g]))]
     inside = 1 if total >= records[neuron, node, OFFSET] else 0
-    return inside if total == total else int(records[neuron, node, LACKING])
+    return int(records[neuron, node, LACKING]) if gaps and total != total else inside
 
 
 @inner_exact
-def descend(records, grown, x, gaps, first, contexts):
-    """Write the contexts of row x [d] in neurons from `first` on # OUT; the first gate is the highest bit.
+def descend(records, grown, X, t, contexts):
+    """Write the contexts of row t of X in all neurons # OUT [N]; the first gate is the highest bit.
 
-    gaps: whether the row lacks values. All neurons go down a level together: they do not wait for each other.
+    All neurons go down a level together: they do not wait for each other.
     """
     contexts[:] = 0
-    start = 0  # of a level's nodes
+    start, gaps = 0, lacks_values(X, t)  # start: of a level's nodes
+    while start < records.shape[1]:
+        for neuron in range(contexts.size):
+            node = start + contexts[neuron] * grown[neuron]
+            inside = is_inside(records, neuron, node, X, t, gaps)
+            contexts[neuron] = 2 * contexts[neuron] + inside
+        start = 2 * start + 1
+
+
+@inner_exact
+def descend_rows(records, grown, neuron, X, first, contexts):
+    """Write the contexts of the rows of X [n, d] from `first` on in one neuron # OUT.
+
+    All rows go down a level together: they do not wait for each other, and the gates stay in the cache.
+    """
+    start, gaps = 0, False  # start: of a level's nodes
+    for i in range(contexts.size):
+        contexts[i] = 0
+        gaps = gaps or lacks_values(X, first + i)
     while start < records.shape[1]:
         for i in range(contexts.size):
-            neuron = first + i
             node = start + contexts[i] * grown[neuron]
-            if gaps:
-                inside = is_inside_with_gaps(records, neuron, node, x)
-            else:
-                inside = is_inside(records, neuron, node, x)
+            inside = is_inside(records, neuron, node, X, first + i, gaps)
             contexts[i] = 2 * contexts[i] + inside
         start = 2 * start + 1
 
@@ -129,10 +133,9 @@ def descend(records, grown, x, gaps, first, contexts):
 @exact_kernel
 def contexts_of(gates, neuron, X, contexts):
     """Write the context of every row in one neuron # OUT [n]."""
-    records, grown = gates.records, gates.grown
-    x = np.empty(X.shape[1])
-    for t in range(X.shape[0]):
-        descend(records, grown, x, copy_row(X, t, x), neuron, contexts[t : t + 1])
+    for first in range(0, X.shape[0], constants.BLOCK_ROWS):
+        last = min(first + constants.BLOCK_ROWS, X.shape[0])
+        descend_rows(gates.records, gates.grown, neuron, X, first, contexts[first:last])
 
 
 @inner_exact

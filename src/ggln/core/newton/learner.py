@@ -7,12 +7,14 @@ solved afresh as they grow (`schedule`). What a learner knows depends on the row
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from ggln.core import memory
 from ggln.core.constants import INPUT_LIMIT, TARGET_LIMIT
@@ -30,7 +32,7 @@ from ggln.core.newton.shapes import ShapeMixture
 from ggln.core.newton.single import Alone, make_reader, pool_kinds
 from ggln.core.newton.support import Edges, find_edges, follow_edges, no_edges, widened
 from ggln.core.scaling import Scaler
-from ggln.core.threads import Threads
+from ggln.core.threads import Task, Threads
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int], object]
@@ -134,6 +136,13 @@ def _context_dim(rows: int, shallow: bool) -> int:
     return max(min(fine, constants.DEEP_DIM), coarse, 1)
 
 
+def _student_factor(rows: int) -> float:
+    """Return how much more a variance found by so few rows may be than it seems, for 90 % intervals."""
+    if rows < 2:
+        return 1.0  # a single row has no error: what it is given is wide
+    return float((student.ppf(0.95, rows - 1) / norm.ppf(0.95)) ** 2)
+
+
 class Advice(Protocol):
     """Regressors that the user handed in, fitted."""
 
@@ -210,6 +219,7 @@ class ExactLearner(Beginner):
         self.errors = np.zeros((settings.advisers, settings.outputs + 1))  # squares, and the weight of rows
         self.mixture = make_mixture(settings, self.kind)
         self.edges = no_edges()
+        self.seen: FloatArray | None = None  # [2, d]  range of features in rows before those that it knows
         # levels of the targets of rows left out [2, n], and weights [n], until a joint learner takes them
         self.left: tuple[FloatArray, FloatArray] | None = None
         self.rows = 0
@@ -225,7 +235,7 @@ class ExactLearner(Beginner):
     def _ready(self) -> None:
         self._scratch = [make_scratch(network, self.kind) for network in self.networks]
         self._alone: Alone | None = None  # made when a row comes alone
-        self._edge_kernels = Specialized()
+        self._kernels = Specialized()
 
     # Solving -------------------------------------------------------------------------------------------
 
@@ -273,12 +283,15 @@ class ExactLearner(Beginner):
         left = self._regress_first(side, goals, weights, threads)
         self.edges = no_edges()
         if "outside" not in settings.without:
-            self.edges = find_edges(X, side, goals, weights, self.bumps, settings.random(0, SHELLS))
+            shells = settings.random(0, SHELLS)
+            self.edges = find_edges(X, side, goals, weights, self.bumps, shells, self.seen)
         few = np.count_nonzero(weights) < constants.FEWEST_ROWS
         # so few rows cannot tell how well they are predicted
         floor = 1.0 / max(int(np.count_nonzero(weights)), 1) if few else settings.min_variance
         squares = np.average((left - goals[:, None]) ** 2, axis=0, weights=weights)
         variance = np.maximum(squares, floor)  # [R, D]
+        if few:
+            variance *= _student_factor(int(np.count_nonzero(weights)))
         self.errors = np.hstack([variance, np.ones((len(variance), 1))]) * max(float(weights.sum()), 1.0)
         advice = self._advice(left, variance[None])
         self.networks = []
@@ -402,18 +415,35 @@ class ExactLearner(Beginner):
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None
     ) -> tuple[FloatArray, FloatArray]:
         """Return what each kind said [n, kinds, Q] before it learnt a row, and standardised targets."""
-        if threads is None and self._plain():
+        if (threads is None or threads.count == 1) and self._plain():
             return self._for_rows_alone().ask(X, Y, weights)
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
-        means = self._regress(X, side, (goals, weights))
-        own = weights[:, None, None]
+        found, start = [], 0
+        while start < len(X):
+            room = len(X) if self.bumps is None else self.bumps.room
+            own = slice(start, min(start + room, len(X)))
+            found.append(self._learn_part(X[own], side[own], goals[own], weights[own], threads))
+            start = own.stop
+        return np.concatenate(found), goals
+
+    def _learn_part(
+        self,
+        X: FloatArray,
+        side: FloatArray,
+        goals: FloatArray,
+        weights: FloatArray,
+        threads: Threads | None,
+    ) -> FloatArray:
+        """Return what each kind said of rows that the regression takes in together."""
+        means, other = self._regress(X, side, (goals, weights)), weights[:, None, None]
         news = np.concatenate(
-            [own * (means - goals[:, None]) ** 2, np.broadcast_to(own, (*means.shape[:2], 1))], 2
+            [other * (means - goals[:, None]) ** 2, np.broadcast_to(other, (*means.shape[:2], 1))], 2
         )
         told = np.cumsum(np.concatenate([self.errors[None], news]), axis=0)  # one row after the other
         self.errors[:] = told[-1]
         advice = self._advice(means, self._variances(told[:-1]))
-        return self._ask(side, advice, goals, weights, True, threads), goals
+        beside: list[Task] = [] if self.bumps is None else [(self.bumps.take_in, ())]
+        return self._ask(side, advice, goals, weights, True, threads, beside)
 
     def _regress_first(
         self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
@@ -433,10 +463,10 @@ class ExactLearner(Beginner):
     def _regress(
         self, X: FloatArray, side: FloatArray, lesson: tuple[FloatArray, FloatArray] | None
     ) -> FloatArray:
-        """Return what regressions predict of rows, [n, R, D]; with targets and weights they learn them."""
+        """Return what regressions predict of rows, [n, R, D]; those with targets and weights are kept."""
         found = []
         if self.bumps is not None:
-            own = self.bumps.predict(side) if lesson is None else self.bumps.learn(side, *lesson)
+            own = self.bumps.predict(side) if lesson is None else self.bumps.foresee(side, *lesson)
             found.append(own[:, None])
         if self.advise is not None:
             found.append(self._standard(self.advise.predict(X)))
@@ -475,9 +505,16 @@ class ExactLearner(Beginner):
         weights: FloatArray,
         learning: bool,
         threads: Threads | None,
+        beside: Sequence[Task] = (),
     ) -> FloatArray:
-        """Return what each kind says, [n, kinds, Q]; networks learn the rows if they are to."""
-        advisers = advice.shape[1]
+        """Return what each kind says, [n, kinds, Q]; networks learn the rows if they are to.
+
+        beside: what can be done at the same time.
+        """
+        advisers, tasks = advice.shape[1], list(beside)
+        if threads is None or not self.networks:
+            for function, arguments in beside:
+                function(*arguments)
         if not self.networks:
             nobody: FloatArray = self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))
             return advice if advisers else nobody[:, None]
@@ -485,12 +522,12 @@ class ExactLearner(Beginner):
         if threads is None:
             return self._for_rows_alone().ask_networks(side, advice, *rows)
         said = np.empty((len(self.networks), len(side), self.kind.planes))
-        tasks = []
         for network, own, outputs in zip(self.networks, self._scratch, said, strict=True):
             # others may predict at the same time
             scratch = own if learning else make_scratch(network, self.kind)
             given = np.ascontiguousarray(advice[:, : network.regressions])
-            tasks.append((follow, (self.kind, network, side, given, *rows, scratch, outputs)))
+            lesson = self.kind, network, side, given, *rows, scratch, outputs
+            tasks.append((self._kernels.call, (follow, lesson)))
         threads.run(tasks)
         kinds = np.empty((len(side), advisers + self._group_count(), self.kind.planes))
         pool_kinds(advice, said, kinds)
@@ -552,9 +589,7 @@ class ExactLearner(Beginner):
     def _extra(self, X: FloatArray, weights: FloatArray) -> FloatArray | None:
         """Return the further variance [n] of rows outside, if there are any; rows of weights are learnt."""
         extra = np.empty(len(X))
-        found = self.edges.features.size and self._edge_kernels.call(
-            follow_edges, (self.edges, X, weights, extra)
-        )
+        found = self.edges.features.size and self._kernels.call(follow_edges, (self.edges, X, weights, extra))
         return extra if found else None
 
     def _outside(self, X: FloatArray, kinds: FloatArray, weights: FloatArray) -> FloatArray:
@@ -621,6 +656,8 @@ class ExactLearner(Beginner):
             arrays |= {f"bumps.{name}": array for name, array in self.bumps.state().items()}
         for e, network in enumerate(self.networks):
             arrays |= {f"network.{e}.{name}": array for name, array in _flat(network).items()}
+        if self.seen is not None:
+            arrays["seen"] = self.seen
         if self.first_rows:
             names = "first.X", "first.Y", "first.weights"
             arrays |= dict(zip(names, join_rows(self.first_rows), strict=True))
@@ -638,6 +675,7 @@ class ExactLearner(Beginner):
             learner.edges = Edges(
                 *(np.require(arrays[f"edges.{name}"], requirements="W") for name in Edges._fields)
             )
+        learner.seen = arrays.get("seen")
         own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
         learner.bumps = Bumps.from_state(own) if own else None
         count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
@@ -652,7 +690,7 @@ class ExactLearner(Beginner):
         return {
             name: value
             for name, value in vars(self).items()
-            if name not in ("_scratch", "_alone", "_edge_kernels", "left")
+            if name not in ("_scratch", "_alone", "_kernels", "left")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

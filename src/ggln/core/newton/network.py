@@ -27,15 +27,15 @@ from ggln.core.newton.contexts import (
 )
 from ggln.core.newton.gates import (
     contexts_of,
-    copy_row,
     descend,
+    descend_rows,
     draw_candidates,
     empty_gates,
     feature_odds,
     grow_gates,
     share_gates,
 )
-from ggln.core.newton.lanes import LANES, load, multiply_add, padded, spread, store, times, total
+from ggln.core.newton.lanes import LANES, load, multiply_add, padded, repeat, spread, store, times, total
 from ggln.core.newton.neurons.protocol import bound, damp, derive, expand, loss, mean_of, put, stride
 
 FloatArray = NDArray[np.float64]
@@ -88,11 +88,11 @@ class Network(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Buffers for one row."""
+    """Buffers for a block of rows, and for one of them."""
 
-    inputs: Any  # [1, Q, M]
-    below: Any  # [widest layer, Q]
-    above: Any  # [widest layer, Q]
+    inputs: Any  # [BLOCK_ROWS, Q, M]
+    below: Any  # [BLOCK_ROWS, widest layer, Q]
+    above: Any  # [BLOCK_ROWS, widest layer, Q]
     centre: Any  # [D]
     totals: Any  # [Q]
     raw: Any  # [1, Q]
@@ -100,28 +100,32 @@ class Scratch(NamedTuple):
     root: Any  # [Q, Q]
     residue: Any  # [Q]
     factors: Any  # [Q, M]
+    scaled: Any  # [Q, M]
     matrix: Any  # [M, M]
     factor: Any  # [M, M]
     shares: Any  # [M]
     unit: Any  # [2 LANES - 1]
     gradient: Any  # [M]
     step: Any  # [M]
-    contexts: Any  # [N]
+    contexts: Any  # [N]  of a row that comes alone, in all neurons
+    places: Any  # [BLOCK_ROWS]  contexts of a block, in one neuron
 
 
 def make_scratch(network: Network, kind: Any) -> Scratch:
     """Return buffers for a network."""
     planes, widest, inputs = kind.planes, int(network.sizes.max()), network.tables.shape[2]
+    rows = constants.BLOCK_ROWS
     return Scratch(
-        np.zeros((1, planes, inputs)),
-        np.empty((widest, planes)),
-        np.empty((widest, planes)),
+        np.zeros((rows, planes, inputs)),
+        np.empty((rows, widest, planes)),
+        np.empty((rows, widest, planes)),
         np.empty(int(kind.outputs)),
         np.empty(planes),
         np.empty((1, planes)),
         np.empty(planes),
         np.empty((planes, planes)),
         np.empty(planes),
+        np.zeros((planes, inputs)),
         np.zeros((planes, inputs)),
         np.zeros((inputs, inputs)),
         np.zeros((inputs, inputs)),
@@ -130,6 +134,7 @@ def make_scratch(network: Network, kind: Any) -> Scratch:
         np.zeros(inputs),
         np.zeros(inputs),
         np.zeros(int(network.sizes.sum()), np.int64),
+        np.zeros(rows, np.int64),
     )
 
 
@@ -149,14 +154,14 @@ def write_inputs(
     """Write a layer's inputs of row t into inputs[place] # OUT [Q, M].
 
     That is the layer below, regressions, features and biases. X: [n, d]; advice: [n, R, Q], what regressions
-    say; below: [K, Q], of which `neurons` are there; looked_at: [layers, f], features; axes: outputs that
-    features are given for apart, or 0; precisions: [layers, 2]; count: m; scratch: [Q]. Records are not
-    passed on from row to row: their arrays would be counted each time.
+    say; below: [.., K, Q], at the same place, of which `neurons` are there; looked_at: [layers, f], features;
+    axes: outputs that features are given for apart, or 0; precisions: [layers, 2]; count: m; scratch: [Q].
+    Records are not passed on from row to row: their arrays would be counted each time.
     """
     planes, j = inputs.shape[1], 0
     for k in range(neurons):
         for q in range(planes):
-            inputs[place, q, j] = below[k, q]
+            inputs[place, q, j] = below[place, k, q]
         j += 1
     for r in range(advice.shape[1]):
         for q in range(planes):
@@ -206,15 +211,6 @@ def find_centre(kind, inputs, place, trusted, span, centre, scratch):
     return further
 
 
-@inlined
-def settle(kind, totals, variance, centre, reach, limits):
-    """Make totals # OUT [Q] as wide as uncertain weights ask for, and bring them into range."""
-    factor = damp(kind, variance)
-    for q in range(totals.size):
-        totals[q] *= factor
-    bound(kind, totals, centre, reach, limits[0], limits[1])
-
-
 # Solving a table ---------------------------------------------------------------------------------------
 
 
@@ -225,31 +221,40 @@ def fill_inputs(kind, network, layer, X, advice, below, inputs):
     looked_at, precisions, bias_range = network.features, network.precisions, network.bias_range
     for t in range(X.shape[0]):
         write_inputs(
-            kind, X, advice, t, below[t], below.shape[1], looked_at, layer, axes, precisions, bias_range,
+            kind, X, advice, t, below, below.shape[1], looked_at, layer, axes, precisions, bias_range,
             inputs, t, network.inputs[layer], scratch,
         )  # fmt: skip
 
 
 @fast_kernel
-def settle_rows(kind, network, layer, inputs, variances, order, totals, outputs, neuron):
+def find_centres(kind, network, layer, inputs, centres, reaches):
+    """Write around which mean a layer stays # OUT [n, D], and how close # OUT [n]. inputs: [n, Q, M]."""
+    scratch, centre = np.empty(inputs.shape[1]), np.empty(centres.shape[1])
+    trusted = network.sizes[layer - 1] if layer > 0 else network.regressions
+    span, reach = network.span, network.reach[layer]
+    for t in range(inputs.shape[0]):
+        reaches[t] = reach + find_centre(kind, inputs, t, trusted, span, centre, scratch)
+        for d in range(centre.size):
+            centres[t, d] = centre[d]
+
+
+@fast_kernel
+def settle_rows(kind, totals, variances, order, centres, reaches, limits, outputs, neuron):
     """Write what a neuron predicts of rows that it left out into outputs[:, neuron] # OUT [n, K, Q].
 
-    inputs, totals, variances: in the order of contexts; order: the rows in this order.
+    totals: [n, Q], variances: [n], in the order of contexts; order: the rows in this order.
     """
-    centre, scratch, own = (
-        np.empty(network.span.shape[1]),
-        np.empty(inputs.shape[1]),
-        np.empty(inputs.shape[1]),
-    )
-    trusted = network.sizes[layer - 1] if layer > 0 else network.regressions
-    span, reach, limits = network.span, network.reach[layer], network.limits
+    centre, own = np.empty(centres.shape[1]), np.empty(totals.shape[1])
     for t in range(order.size):
-        further = find_centre(kind, inputs, t, trusted, span, centre, scratch)
+        row = order[t]
+        factor = damp(kind, variances[t])
         for q in range(own.size):
-            own[q] = totals[t, q]
-        settle(kind, own, variances[t], centre, reach + further, limits)
+            own[q] = factor * totals[t, q]
+        for d in range(centre.size):
+            centre[d] = centres[row, d]
+        bound(kind, own, centre, reaches[row], limits[0], limits[1])
         for q in range(own.size):
-            outputs[order[t], neuron, q] = own[q]
+            outputs[row, neuron, q] = own[q]
 
 
 @fast_kernel
@@ -416,6 +421,8 @@ def _fit_layer(
     count = network.tables.shape[1]
     contexts, starts = np.empty(rows, np.int64), np.empty(count + 1, np.int64)
     order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
+    centres, reaches = np.empty((rows, network.span.shape[1])), np.empty(rows)
+    find_centres(kind, network, layer, table.inputs, centres, reaches)
     growing = shape.gating == "residual" and shape.growing and "gates of their own" not in shape.without
     for place in range(int(network.sizes[layer])):
         neuron, grown = int(network.first[layer]) + place, growing and place % 2 == 1
@@ -436,13 +443,13 @@ def _fit_layer(
         network.counts[neuron] = np.bincount(contexts, table.weights, count)
         regions = network.told.shape[1]
         network.told[neuron] = network.counts[neuron].reshape(regions, -1).sum(axis=1)
-        settle_rows(kind, network, layer, own.inputs, spreads, order, above, outputs, place)
+        settle_rows(kind, above, spreads, order, centres, reaches, network.limits, outputs, place)
 
 
 # Row by row --------------------------------------------------------------------------------------------
 
 
-@inner_fast
+@inlined
 def dot(one, first, other, second, size):
     """Return the sum over j < size of one[first + j] * other[second + j], whose padding is zero."""
     value = times(load(one, first), load(other, second))
@@ -452,17 +459,34 @@ def dot(one, first, other, second, size):
 
 
 @inner_fast
-def add_curvature(factors, size, weight, curvatures, place):
-    """Add weight * F'F to the Hessian that begins at `place` of curvatures # OUT (`keep_curvature`)."""
+def add_curvature(factors, size, weight, scaled, curvatures, place):
+    """Add weight * F'F to the Hessian that begins at `place` of curvatures # OUT (`contexts.add_region`).
+
+    scaled: a buffer like the factors, [Q, M]. Columns of whole vectors are done one after the other, two
+    factors at a time, which stay in registers: that is what a row of one output has.
+    """
     planes, width = factors.shape
-    for j in range(size):
-        for k in range(0, j + 1, LANES):
-            value = load(curvatures, place + k)
-            for i in range(planes):
-                ratio = spread(weight * factors[i, j])
-                value = multiply_add(ratio, load(factors, i * width + k), value)
-            store(curvatures, place + k, value)
-        place += j - j % LANES + LANES
+    by = spread(weight)
+    for i in range(planes):
+        for j in range(0, size, LANES):
+            store(scaled, i * width + j, times(by, load(factors, i * width + j)))
+    first = place  # of the line that begins the triangle's next block of lines
+    for left in range(0, size, LANES):
+        i = 0
+        while i < planes:
+            pair = i + 1 < planes
+            one = load(factors, i * width + left)
+            other = load(factors, (i + 1) * width + left) if pair else spread(0.0)
+            line = first
+            for top in range(left, size, LANES):
+                for j in range(top, min(top + LANES, size)):
+                    value = multiply_add(repeat(scaled, i * width + j), one, load(curvatures, line + left))
+                    if pair:
+                        value = multiply_add(repeat(scaled, (i + 1) * width + j), other, value)
+                    store(curvatures, line + left, value)
+                    line += top + LANES
+            i += 2
+        first += LANES * (left + LANES)
 
 
 @inner_fast
@@ -478,19 +502,19 @@ def unpack_curvature(curvatures, place, size, share, pulls, layer, matrix):
 
 @inlined
 def learn_context(
-    kind, inputs, size, Y, t, weight, totals, gradients, curvatures, told_of, fresh, n, c, factors, root,
-    residue, gradient,
+    kind, inputs, i, size, Y, t, weight, totals, gradients, curvatures, told_of, fresh, n, c, factors, scaled,
+    root, residue, gradient,
 ):  # fmt: skip
     """Add the gradient and the curvature of row t, of a positive weight, to context c of neuron n.
 
-    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted, a density; gradients to fresh:
-    as in `Network` # OUT; the others are buffers.
+    inputs: [.., Q, M], of which `size` are used, at place i; totals: [1, Q], as predicted, a density;
+    gradients to fresh: as in `Network` # OUT; the others are buffers.
     """
     derive(kind, totals, 0, Y, t, root, residue)
     planes, contexts, width = totals.shape[1], gradients.shape[1], gradients.shape[2]
     for j in range(0, size, LANES):
         store(gradient, j, spread(0.0))
-    expand(kind, root, residue, inputs, 0, size, 1.0, 0, factors, gradient)
+    expand(kind, root, residue, inputs, i, size, 1.0, 0, factors, gradient)
     told = spread(0.0)
     for i in range(planes):
         for j in range(0, size, LANES):
@@ -500,23 +524,24 @@ def learn_context(
         before = load(gradients, place + j)
         store(gradients, place + j, multiply_add(spread(share), load(gradient, j), before))
     region = c * told_of.shape[1] // contexts
-    add_curvature(factors, size, share, curvatures, (n * told_of.shape[1] + region) * curvatures.shape[2])
+    start = (n * told_of.shape[1] + region) * curvatures.shape[2]
+    add_curvature(factors, size, share, scaled, curvatures, start)
     told_of[n, region] += share
     fresh[n, c] += share
 
 
 @inlined
 def take_step(
-    kind, inputs, size, totals, tables, gradients, curvatures, told_of, pulls, layer, counts, fresh, spreads,
-    n, c, pace, matrix, factor, shares, unit, gradient, step, change,
+    kind, inputs, i, size, totals, tables, gradients, curvatures, told_of, pulls, layer, counts, fresh,
+    spreads, n, c, pace, matrix, factor, shares, unit, gradient, step, change,
 ):  # fmt: skip
     """Take a Newton step for all rows learnt since the last one; the last keeps enough of its precision.
 
     All layers learn the same rows at the same time, and what one corrects is passed on by those above it. So
     each takes its part of the step: together they would take it as often as there are layers.
 
-    inputs: [1, Q, M], of which `size` are used; totals: [1, Q], as predicted; tables to spreads: as in
-    `Network` # OUT; the others are buffers.
+    inputs: [.., Q, M], of which `size` are used, at place i; totals: [1, Q], as predicted; tables to spreads:
+    as in `Network` # OUT; the others are buffers.
     """
     contexts, width = tables.shape[1], tables.shape[2]
     place = (n * contexts + c) * width
@@ -532,7 +557,7 @@ def take_step(
         store(step, j, spread(0.0))
     solve_inverted(matrix, size, gradient, step)
     for q in range(change.size):
-        change[q] = -dot(inputs, q * width, step, 0, size)
+        change[q] = -dot(inputs, (i * change.size + q) * width, step, 0, size)
     length = spread(-stride(kind, totals, 0, change) * pace)
     for j in range(0, size, LANES):
         store(tables, place + j, multiply_add(length, load(step, j), load(tables, place + j)))
@@ -543,16 +568,11 @@ def take_step(
 
 
 @inner_exact
-def find_contexts(records, grown, x, gaps, tables, contexts):
-    """Write the contexts of a row x [d] # OUT [N], and have their weights brought into the cache.
-
-    gaps: whether the row lacks values.
-    """
-    descend(records, grown, x, gaps, 0, contexts)
-    for neuron in range(contexts.size):
-        place = (neuron * tables.shape[1] + contexts[neuron]) * tables.shape[2]
-        for j in range(0, tables.shape[2], CACHE_LINE):
-            prefetch(tables, place + j)
+def bring(numbers, neuron, context):
+    """Have numbers[neuron, context] brought into the cache."""
+    place = (neuron * numbers.shape[1] + context) * numbers.shape[2]
+    for j in range(0, numbers.shape[2], 4 * CACHE_LINE // numbers.itemsize):
+        prefetch(numbers, place + j)
 
 
 @fast_kernel
@@ -560,13 +580,17 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
     """Predict rows one after the other, each before it is learnt, if rows are to be learnt at all.
 
     X: [n, d]; advice: [n, R, Q]; Y: [n, D]; weights: [n]; outputs: [n, Q] # OUT, the last layer's product.
+
+    What a neuron learns from a row depends on its inputs alone. So a block of rows goes through one neuron
+    after the other, layer by layer, and each learns what it would learn if all rows came alone.
     """
     planes, layers, width = scratch.totals.size, network.sizes.size, network.tables.shape[2]
     axes = network.span.shape[1] if network.along_axes else 0
     sizes, counts_of, first_of, looked_at = network.sizes, network.inputs, network.first, network.features
     precisions, bias_range, regressions = network.precisions, network.bias_range, network.regressions
     span, limits, reach, pace = network.span, network.limits, network.reach, network.pace
-    records, grown, contexts = network.gates.records, network.gates.grown, scratch.contexts
+    records, grown = network.gates.records, network.gates.grown
+    contexts, places = scratch.contexts, scratch.places
     tables, gradients, curvatures = network.tables, network.gradients, network.curvatures
     counts, fresh, spreads = network.counts, network.fresh, network.spread
     told_of, pulls = network.told, network.pulls
@@ -577,53 +601,62 @@ def follow(kind, network, X, advice, Y, weights, learning, scratch, outputs):
         scratch.centre,
         scratch.totals,
     )
-    raw, change, root, residue, factors = (
-        scratch.raw,
-        scratch.change,
-        scratch.root,
-        scratch.residue,
-        scratch.factors,
-    )
+    raw, change, root, residue = scratch.raw, scratch.change, scratch.root, scratch.residue
+    factors, scaled = scratch.factors, scratch.scaled
     matrix, factor, shares, unit = scratch.matrix, scratch.factor, scratch.shares, scratch.unit
-    gradient, step, x = scratch.gradient, scratch.step, np.empty(X.shape[1])
-    for t in range(X.shape[0]):
-        find_contexts(records, grown, x, copy_row(X, t, x), tables, contexts)
+    gradient, step = scratch.gradient, scratch.step
+    for first in range(0, X.shape[0], constants.BLOCK_ROWS):
+        rows = min(constants.BLOCK_ROWS, X.shape[0] - first)
+        if rows == 1:
+            descend(records, grown, X, first, contexts)
+            for neuron in range(contexts.size):
+                bring(tables, neuron, contexts[neuron])
         for layer in range(layers):
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
-            write_inputs(
-                kind, X, advice, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs, 0,
-                size, own,
-            )  # fmt: skip
-            trusted = neurons if layer > 0 else regressions
-            furthest = reach[layer] + find_centre(kind, inputs, 0, trusted, span, centre, own)
+            for i in range(rows):
+                write_inputs(
+                    kind, X, advice, first + i, below, neurons, looked_at, layer, axes, precisions,
+                    bias_range, inputs, i, size, own,
+                )  # fmt: skip
             for k in range(sizes[layer]):
                 neuron = first_of[layer] + k
-                context = contexts[neuron]
-                place = (neuron * tables.shape[1] + context) * width
-                for q in range(planes):
-                    own[q] = dot(inputs, q * width, tables, place, size)
-                    raw[0, q] = own[q]
-                variance = spreads[neuron, context]
-                if learning and weights[t] > 0.0 and loss(kind, raw, 0, Y, t) < np.inf:
-                    learn_context(
-                        kind, inputs, size, Y, t, weights[t], raw, gradients, curvatures, told_of, fresh,
-                        neuron, context, factors, root, residue, gradient,
-                    )  # fmt: skip
-                    if constants.GROWTH * fresh[neuron, context] >= counts[neuron, context]:
-                        take_step(
-                            kind, inputs, size, raw, tables, gradients, curvatures, told_of, pulls, layer,
-                            counts, fresh, spreads, neuron, context, pace, matrix, factor, shares, unit,
-                            gradient, step, change,
+                if rows > 1:
+                    descend_rows(records, grown, neuron, X, first, places[:rows])
+                    for i in range(rows):
+                        bring(tables, neuron, places[i])
+                        if learning:
+                            bring(gradients, neuron, places[i])
+                for i in range(rows):
+                    t, context = first + i, places[i] if rows > 1 else contexts[neuron]
+                    place = (neuron * tables.shape[1] + context) * width
+                    narrowed = damp(kind, spreads[neuron, context])
+                    for q in range(planes):
+                        raw[0, q] = dot(inputs, (i * planes + q) * width, tables, place, size)
+                        above[i, k, q] = narrowed * raw[0, q]
+                    if learning and weights[t] > 0.0 and loss(kind, raw, 0, Y, t) < np.inf:
+                        learn_context(
+                            kind, inputs, i, size, Y, t, weights[t], raw, gradients, curvatures, told_of,
+                            fresh, neuron, context, factors, scaled, root, residue, gradient,
                         )  # fmt: skip
-                settle(kind, own, variance, centre, furthest, limits)
-                for q in range(planes):
-                    above[k, q] = own[q]
-            for k in range(sizes[layer]):
-                for q in range(planes):
-                    below[k, q] = above[k, q]
+                        if constants.GROWTH * fresh[neuron, context] >= counts[neuron, context]:
+                            take_step(
+                                kind, inputs, i, size, raw, tables, gradients, curvatures, told_of, pulls,
+                                layer, counts, fresh, spreads, neuron, context, pace, matrix, factor, shares,
+                                unit, gradient, step, change,
+                            )  # fmt: skip
+            trusted = neurons if layer > 0 else regressions
+            for i in range(rows):
+                furthest = reach[layer] + find_centre(kind, inputs, i, trusted, span, centre, own)
+                for k in range(sizes[layer]):
+                    for q in range(planes):
+                        own[q] = above[i, k, q]
+                    bound(kind, own, centre, furthest, limits[0], limits[1])
+                    for q in range(planes):
+                        below[i, k, q] = own[q]
         last = sizes[layers - 1]
-        for q in range(planes):
-            value = 0.0
-            for k in range(last):
-                value += below[k, q]
-            outputs[t, q] = value / last
+        for i in range(rows):
+            for q in range(planes):
+                value = 0.0
+                for k in range(last):
+                    value += below[i, k, q]
+                outputs[first + i, q] = value / last

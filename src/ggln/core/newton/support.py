@@ -115,6 +115,7 @@ def find_edges(
     weights: FloatArray,  # [n]
     bumps: Bumps | None,
     random: np.random.Generator,
+    seen: FloatArray | None = None,  # [2, d]  least and largest values that came before these rows
 ) -> Edges:
     """Return the ranges of the rows that count, and how errors grow beyond them."""
     counted = np.flatnonzero(weights > 0.0)
@@ -126,6 +127,8 @@ def find_edges(
     missing = np.isnan(values)
     low = np.min(values, axis=0, where=~missing, initial=np.inf)
     high = np.max(values, axis=0, where=~missing, initial=-np.inf)
+    if seen is not None:
+        low, high = np.fmin(low, seen[0, chosen]), np.fmax(high, seen[1, chosen])
     moving = high > low
     if not moving.any():
         return no_edges()
@@ -205,11 +208,11 @@ def _likeliest(distances: FloatArray, squares: FloatArray, alone: float) -> tupl
     """Return the level a^2 and the power 2 p under which squared errors [k] at distances [k] are likeliest.
 
     alone: the variance of errors inside. A whole range away, errors have at least this variance more, even if
-    those of all shells were as small as inside.
+    those of all shells were as small as inside. Shells that are a small part of the range tell nothing of it.
     """
     levels = alone * constants.SHELL_LEVELS
     best, found = np.inf, (alone, constants.SHELL_POWERS[0])
-    for power in constants.SHELL_POWERS if distances.size else ():
+    for power in constants.SHELL_POWERS if distances.max(initial=0.0) >= constants.SHELL_REACH else ():
         variances = alone + levels[:, None] * distances**power  # [levels, k]
         losses = np.mean(np.log(variances) + squares / variances, axis=1)
         place = int(np.argmin(losses))
