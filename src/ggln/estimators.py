@@ -66,7 +66,7 @@ class GGLNRegressor(Forecasts, ExplainMixin, RegressorMixin, BaseEstimator):
         takes as many as the rows can fill, and needs step="newton".
     n_estimators : None or int
         Networks with different gates, whose predictions are mixed. None takes 8; for a table that is solved,
-        24 up to 1,600 rows and 16 up to 5,000 (`n_estimators_`).
+        32 up to 800 rows, 24 up to 1,600 and 16 up to 5,000 (`n_estimators_`).
     step : {"newton", "capped", "ogd"}
         How weights are learnt: solved, and then updated by Newton steps; by online gradient descent whose
         step is bounded by the curvature of the loss; or by the paper's plain gradient descent.

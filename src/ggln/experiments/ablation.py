@@ -20,7 +20,7 @@ from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import scores
 from ggln.experiments.seeds import standard_error
 
-VERSION = "4"
+VERSION = "5"
 HELD_OUT = 0.2  # of the training rows
 DEFAULTS = "defaults"
 SETS = tuple(uci.PAPER)

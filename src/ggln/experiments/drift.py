@@ -22,7 +22,7 @@ from ggln.experiments.scores import by_row, gaussian
 
 FloatArray = NDArray[np.float64]
 OURS, NEVER = "GGLNRegressor()", "forgetting=None"
-VERSION, OUR_VERSION = "1", "2"
+VERSION, OUR_VERSION = "1", "3"
 UNSCORED = 50
 """First rows, which are predicted and learnt but not scored."""
 AFTER = 300

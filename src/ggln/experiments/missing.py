@@ -21,7 +21,7 @@ from ggln.experiments.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, FloatArray]
-VERSION = "3"
+VERSION = "4"
 TEST_ROWS = 1000
 
 

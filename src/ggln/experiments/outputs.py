@@ -21,7 +21,7 @@ from ggln.experiments.peer_models import CATBOOST, FOLDS
 from ggln.experiments.record import Results, machine
 
 FloatArray = NDArray[np.float64]
-VERSION = "2"
+VERSION = "3"
 OURS, STREAM, CATBOOST_JOINT = "apart", "stream", "CatBoost"
 JOINT = "diagonal", "full", "isotropic"
 MODELS = (OURS, STREAM, *JOINT, CATBOOST_JOINT)

@@ -23,7 +23,7 @@ from ggln.experiments.quantile_models import quantile_forest
 from ggln.experiments.record import Results, machine
 
 FloatArray = NDArray[np.float64]
-VERSION = "2"
+VERSION = "3"
 OURS, BEFORE = "GGLNRegressor()", "without widening"
 GAUSSIAN = ("Gaussian process", "NGBoost", "CatBoost")
 FOREST = "quantile forest"

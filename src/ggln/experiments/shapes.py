@@ -23,7 +23,7 @@ from ggln.experiments.record import Results, machine
 from ggln.experiments.scores import gaussian
 from ggln.experiments.seeds import standard_error
 
-VERSION = "3"
+VERSION = "4"
 OURS, PLAIN = "GGLNRegressor()", "spreads alone"
 GAUSSIAN = ("NGBoost", "CatBoost")
 DISCRETE = {"quantile forest": quantile_forest, "quantile boosting": quantile_boosting}
