@@ -73,7 +73,7 @@ def test_stream_goes_on_with_a_fitted_model(ggln, sales, quick, tmp_path):
         (["--target", "prise"], "no target column 'prise'"),
         ([], "name the column to predict with --target"),
         (["--model", "model.ggln", "--target", "age"], "predicts price, not age"),
-        (["--model", "model.ggln", "--drop", "age"], "gone on with as it is"),
+        (["--model", "model.ggln", "--drop", "age"], "goes on as it is"),
         (["--target", "price", "--quantiles", "0"], "levels between 0 and 1"),
         (["--target", "price", "--format", "parquet"], "--format"),
     ],

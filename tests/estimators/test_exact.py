@@ -75,10 +75,10 @@ def test_fit_does_not_depend_on_threads_and_goes_on():
 
 def test_going_on_learns_what_fit_would_have():
     X, y = table(1600, seed=3)
-    half = GGLNRegressor(random_state=0).fit(X[:600], y[:600])
+    half = GGLNRegressor(n_estimators=4, random_state=0).fit(X[:600], y[:600])
     before = np.sqrt(np.mean((half.predict(X[1200:]) - y[1200:]) ** 2))
     half.partial_fit(X[600:1200], y[600:1200])
-    all_rows = GGLNRegressor(random_state=0).fit(X[:1200], y[:1200])
+    all_rows = GGLNRegressor(n_estimators=4, random_state=0).fit(X[:1200], y[:1200])
     errors = [np.sqrt(np.mean((m.predict(X[1200:]) - y[1200:]) ** 2)) for m in (half, all_rows)]
     assert errors[0] < before
     assert errors[0] < 1.1 * errors[1]

@@ -102,7 +102,7 @@ def stream(
         typer.Option(
             "--model",
             "-m",
-            help="File that keeps the model: gone on with if it is there.",
+            help="File that keeps the model: it goes on if it is there.",
             show_default=False,
         ),
     ] = None,
@@ -145,9 +145,7 @@ def stream(
     if stored and targets and targets != stored.schema.targets:
         raise ValueError(f"{model} predicts {', '.join(stored.schema.targets)}, not {', '.join(targets)}")
     if stored and (drop or category or setting):
-        raise ValueError(
-            f"{model} is gone on with as it is: --drop, --category and --set are for a new model"
-        )
+        raise ValueError(f"{model} goes on as it is: --drop, --category and --set are for a new model")
     dropped, categories = options.names(drop), options.names(category)
     from ggln.tables.schema import feature_columns
     from ggln.tables.write import check_output, open_writer, prediction_names
