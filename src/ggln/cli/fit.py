@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = App()
 KINDS = {"number": "Numbers", "date": "Dates", "boolean": "Yes or no", "category": "Categories"}
-"""What columns are taken for, as it is said."""
+"""What each kind of column is called in messages."""
 
 
 @app.command()
