@@ -107,7 +107,7 @@ class DenoisingDensity(Parameters):
     True
     """
 
-    denoisers_: Any
+    denoisers_: Denoisers | GatedGaussians
     """`GatedGaussians`, or `Denoisers` that learn by gradient steps."""
 
     # Learning ------------------------------------------------------------------------------------------
@@ -212,14 +212,16 @@ class DenoisingDensity(Parameters):
         rows : (n, columns), or with `return_path` (steps + 1, n, columns)
         """
         check_is_fitted(self)
-        exact = isinstance(self.denoisers_, GatedGaussians)
-        if sample and not (exact and steps is None):
+        exact = self.denoisers_ if isinstance(self.denoisers_, GatedGaussians) and steps is None else None
+        if sample and exact is None:
             raise ValueError('sample=True needs step="exact", and no steps')
         values = np.array(X, np.float64) if mask is not None else self._known_rows(X, gaps=True)
         missing = np.isnan(values) if mask is None else check_mask(mask, np.shape(X))
-        if exact and steps is None:
+        if exact is not None:
             rows = self._known_rows(np.where(missing, np.nan, values), gaps=True)
-            return self._fill(rows, missing, return_path, sample, random_state)
+            random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+            filled = self._fill(exact, rows, random if sample else None)
+            return np.array([np.where(missing, exact.range.middle, rows), filled]) if return_path else filled
         refuse_hidden(missing)
         values = np.where(missing & np.isnan(values), self.denoisers_.range.middle, values)
         steps = sampling.INFILL_STEPS if steps is None else steps
@@ -248,7 +250,7 @@ class DenoisingDensity(Parameters):
         score: FloatArray = np.mean(found, axis=0)
         return score
 
-    @available_if(lambda self: self.step == "exact")
+    @available_if(lambda self: self.step == "exact")  # type: ignore[untyped-decorator]
     def score_samples(self, X: ArrayLike, level: int = -1) -> FloatArray:
         """Return the log-density of noisy rows, (n,), in the user's units. Needs `step="exact"`.
 
@@ -256,7 +258,7 @@ class DenoisingDensity(Parameters):
         noise, in the order from the largest to the smallest.
         """
         rows = self._known_rows(X, gaps=True)
-        network = self.denoisers_.networks[level]
+        network: Any = self.denoisers_.networks[level]
         units = self.denoisers_.range
         sizes = np.log(units.half * network.units.deviations)
         with self._threads() as threads:
@@ -320,25 +322,23 @@ class DenoisingDensity(Parameters):
         }
         check_counts(1, n=n, substeps=substeps, **chosen)
         check_counts(0, burn_in=burn_in)
-        exact = isinstance(self.denoisers_, GatedGaussians)
-        method = ("direct" if exact else "hmc") if method is None else method
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        if isinstance(self.denoisers_, GatedGaussians) and method in (None, "direct"):
+            return self.denoisers_.range.to_user(self.denoisers_.sample(n, random))
         default = {"hmc": sampling.HMC_SIZE, "langevin": sampling.LANGEVIN_SIZE}
-        default |= {"direct": 1.0} if exact else {}
+        method = method or "hmc"
         if method not in default:
-            raise ValueError(f"method must be one of {sorted(default)}, got {method!r}")
+            raise ValueError(f'method must be "direct", "hmc" or "langevin", got {method!r}')
         size = default[method] if step_size is None else step_size
         check_size(size)
-        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        networks = self.denoisers_.networks
+        networks: Any = self.denoisers_.networks
         with self._threads() as threads:
             if method == "hmc":
                 leaps = sampling.Leaps(chains or min(n, 100), steps or 1, substeps, size, burn_in)
                 walk = sampling.hamiltonian(networks[-1], n, leaps, random, threads)
-            elif method == "langevin":
+            else:
                 steps = steps or sampling.LANGEVIN_STEPS
                 walk = sampling.langevin(networks, n, steps, size, random, threads)
-            else:
-                return self.denoisers_.range.to_user(self.denoisers_.sample(n, random))
         return self._back(walk, "a smaller step_size")
 
     # Saving --------------------------------------------------------------------------------------------
@@ -391,26 +391,15 @@ class DenoisingDensity(Parameters):
         return self._rows(X, reset=False, gaps=gaps)
 
     def _fill(
-        self,
-        rows: FloatArray,
-        missing: NDArray[np.bool_],
-        return_path: bool,
-        sample: bool,
-        random_state: int | np.random.RandomState | None,
+        self, exact: GatedGaussians, rows: FloatArray, random: np.random.Generator | None
     ) -> FloatArray:
-        """Return rows with what is expected, or drawn, where they are NaN."""
-        units = self.denoisers_.range
-        scaled = units.to_scaled(rows)
+        """Return rows with what is expected where they are NaN, or what is drawn."""
+        scaled, missing = exact.range.to_scaled(rows), np.isnan(rows)
         seen = np.clip(scaled, -dynamics.BOUND, dynamics.BOUND)
         held = (seen != scaled).any(axis=1, where=~missing)
         with self._threads() as threads:
-            if sample:
-                random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-                found = self.denoisers_.draw(seen, random)
-            else:
-                found = self.denoisers_.infill(seen, threads)
-        filled = np.where(missing, self._back(dynamics.Walk(found, held), "rows nearer to the data"), rows)
-        return np.array([np.where(missing, units.middle, rows), filled]) if return_path else filled
+            found = exact.infill(seen, threads) if random is None else exact.draw(seen, random)
+        return np.where(missing, self._back(dynamics.Walk(found, held), "rows nearer to the data"), rows)
 
     def _walk(
         self,

@@ -118,13 +118,11 @@ def describe(rows, first, last, starts, masks, noise, log_shares, means, covaria
 
 
 @exact_kernel
-def add_rows(
-    rows, weights, first, last, starts, masks, log_shares, means, covariances, counts, sums, squares
-):
-    """Add the rows of some patterns to counts # OUT [K], sums # OUT [K, D] and squares # OUT [K, D, D].
+def add_rows(rows, starts, masks, log_shares, means, covariances, counts, sums, squares):
+    """Add rows without noise to counts # OUT [K], sums # OUT [K, D] and squares # OUT [K, D, D].
 
-    weights: [n]. These are the expectations of gates, and of gates times x and x x', given what is known of
-    the rows, without noise. Return the log likelihood.
+    These are the expectations of gates, and of gates times x and x x', given what is known of the rows; of
+    squares the lower triangle. Return the log likelihood.
     """
     count, columns = means.shape
     noise = np.zeros(columns)

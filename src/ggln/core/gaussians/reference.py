@@ -30,5 +30,6 @@ def condition(
 
 def gates_of(logs: FloatArray) -> FloatArray:
     """Return the share of each Gaussian in a row."""
-    gates: FloatArray = np.exp(logs - logs.max())
-    return gates / gates.sum()
+    opened = np.exp(logs - logs.max())
+    gates: FloatArray = opened / opened.sum()
+    return gates
