@@ -42,10 +42,10 @@ class DenoisingDensity(Parameters):
     ----------
     noise : None, float or sequence of float
         Standard deviation of the noise, in units of `noise_unit`, or several; all but `sample` and
-        `anomaly_score` use the smallest. None: 0.05 to 0.8 deviations; 0.2 where steps are gradient steps.
+        `anomaly_score` use the smallest. None: five from 0.05 to 0.8; 0.2 with gradient steps.
     noise_unit : {"spread", "data"}
-        The deviation of each column (or, with gradient steps, of scaled columns, their root mean square); or
-        the user's units.
+        A fraction of the spread of the scaled columns (their root mean square deviation); or the user's
+        units.
     layer_sizes : sequence of int
         Neurons in each layer; the first neuron of the last layer is the output.
     context_dim : int, 0 to 16

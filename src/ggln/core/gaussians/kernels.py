@@ -43,11 +43,11 @@ def factor(covariance, noise, known, lower):
 
 
 @inner_exact
-def gain(covariance, known, lower, found):
-    """Write G = S_:o L^-T to found # OUT [D, o]."""
-    for i in range(covariance.shape[0]):
+def gain(covariance, wanted, known, lower, found):
+    """Write the lines of G = S_:o L^-T for the wanted columns [w] to found # OUT [w, o]."""
+    for i in range(wanted.size):
         for a in range(known.size):
-            total = covariance[i, known[a]]
+            total = covariance[wanted[i], known[a]]
             for c in range(a):
                 total -= lower[a, c] * found[i, c]
             found[i, a] = total / lower[a, a]
@@ -94,13 +94,13 @@ def describe(rows, first, last, starts, masks, noise, log_shares, means, covaria
     lower = np.empty((count, columns, columns))
     gains = np.empty((count if wanted else 0, columns, columns))
     z, logs, gates = np.empty((count, columns)), np.empty(count), np.empty(count)
-    roots = np.empty(count)
+    roots, every = np.empty(count), np.arange(columns)
     for pattern in range(first, last):
         known = np.flatnonzero(masks[pattern])
         for k in range(count):
             roots[k] = factor(covariances[k], noise, known, lower[k])
             if wanted:
-                gain(covariances[k], known, lower[k], gains[k])
+                gain(covariances[k], every, known, lower[k], gains[k])
         for t in range(starts[pattern], starts[pattern + 1]):
             for k in range(count):
                 square = whiten(rows[t], means[k], known, lower[k], z[k])
@@ -133,12 +133,13 @@ def add_rows(rows, starts, masks, log_shares, means, covariances, counts, sums, 
     likelihood = 0.0
     for pattern in range(masks.shape[0]):
         known = np.flatnonzero(masks[pattern])
+        missing = np.flatnonzero(~masks[pattern])
         for k in range(count):
             roots[k] = factor(covariances[k], noise, known, lower[k])
-            gain(covariances[k], known, lower[k], gains[k])
-            for i in range(columns):
+            gain(covariances[k], missing, known, lower[k], gains[k])
+            for i in range(missing.size):
                 for j in range(i + 1):
-                    total = covariances[k, i, j]
+                    total = covariances[k, missing[i], missing[j]]
                     for a in range(known.size):
                         total -= gains[k, i, a] * gains[k, j, a]
                     rest[k, i, j] = total
@@ -151,13 +152,17 @@ def add_rows(rows, starts, masks, log_shares, means, covariances, counts, sums, 
                 part = gates[k]
                 if part <= NEGLIGIBLE:
                     continue
-                for i in range(columns):
-                    value[i] = means[k, i]
+                value[:] = rows[t]
+                for i in range(missing.size):
+                    value[missing[i]] = means[k, missing[i]]
                     for a in range(known.size):
-                        value[i] += gains[k, i, a] * z[k, a]
+                        value[missing[i]] += gains[k, i, a] * z[k, a]
                 counts[k] += part
                 for i in range(columns):
                     sums[k, i] += part * value[i]
                     for j in range(i + 1):
-                        squares[k, i, j] += part * (value[i] * value[j] + rest[k, i, j])
+                        squares[k, i, j] += part * value[i] * value[j]
+                for i in range(missing.size):
+                    for j in range(i + 1):
+                        squares[k, missing[i], missing[j]] += part * rest[k, i, j]
     return likelihood
