@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ggln.plots.style import GREY, in_order, styled
+from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, styled
 
 
 @styled
@@ -13,9 +13,9 @@ def draw(results: dict[str, Any]) -> Figure:
     sets, models = list(results["errors"]), list(next(iter(results["errors"].values())))
     figure = Figure(figsize=(7.0, 1.2 + 0.35 * len(sets)), layout="constrained")
     axes = figure.subplots()
-    for number, (model, colour) in enumerate(zip(models, in_order(len(models)), strict=True)):
-        heights = [place + 0.12 * (number - len(models) // 2) for place in range(len(sets))]
-        axes.plot([results["errors"][name][model] for name in sets], heights, "o", color=colour, label=model)
+    for model, colour, marker in zip(models, (BLUE, ORANGE, GREEN, GREY), "osD^", strict=True):
+        errors = [results["errors"][name][model] for name in sets]
+        axes.plot(errors, range(len(sets)), marker, color=colour, label=model)
     axes.set_yticks(range(len(sets)), sets)
     axes.set_ylim(len(sets) - 0.5, -0.5)
     axes.set_xlabel("RMSE of the values that were taken away, in deviations (less is better)")
