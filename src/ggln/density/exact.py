@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.gaussians import mixture
-from ggln.core.gaussians.mixture import Gaussians
+from ggln.core.gaussians.model import Gaussians, sample
 from ggln.core.gaussians.solve import Choice, Sums, Table, maximise, solve
 from ggln.core.newton.learner import schedule
 from ggln.core.threads import Threads
@@ -248,11 +248,11 @@ class GatedGaussians:
     def draw(self, rows: FloatArray, random: np.random.Generator) -> FloatArray:
         """Return random scaled rows given what is known of them."""
         inside = self.units.from_scaled(rows)
-        return self.units.to_scaled(mixture.draw(self.model, inside, np.zeros(self.columns), random))
+        return self.units.to_scaled(mixture.draw(self.model, inside, random))
 
     def sample(self, count: int, random: np.random.Generator) -> FloatArray:
         """Return random scaled rows."""
-        return self.units.to_scaled(mixture.sample(self.model, count, random))
+        return self.units.to_scaled(sample(self.model, count, random))
 
     # State ---------------------------------------------------------------------------------------------
 

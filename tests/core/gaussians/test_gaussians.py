@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ggln.core.gaussians import mixture, reference, solve
-from ggln.core.gaussians.mixture import Gaussians
+from ggln.core.gaussians.model import Gaussians
 from ggln.core.gaussians.solve import Choice
 from ggln.core.threads import Threads
 
@@ -112,9 +112,28 @@ def test_draws_have_the_distribution_that_they_are_drawn_from(model):
     row = np.array([[0.5, np.nan, np.nan]])
     logs, means, rest = reference.condition(model, row[0], np.zeros(3))
     gates = reference.gates_of(logs)
-    drawn = mixture.draw(model, np.repeat(row, 4000, axis=0), np.zeros(3), np.random.default_rng(0))
+    drawn = mixture.draw(model, np.repeat(row, 4000, axis=0), np.random.default_rng(0))
     mean = gates @ means
     second = np.einsum("k,kij->ij", gates, rest + means[:, :, None] * means[:, None])
     np.testing.assert_allclose(drawn[:, 0], 0.5)
     np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.1)
     np.testing.assert_allclose(np.cov(drawn.T), second - np.outer(mean, mean), atol=0.25)
+
+
+def test_draws_are_those_of_plain_numpy(model, gappy):
+    drawn, random = mixture.draw(model, gappy, np.random.default_rng(7)), np.random.default_rng(7)
+    uniform, normal = random.random(len(gappy)), random.standard_normal(gappy.shape)
+    for row, u, xi, found in zip(gappy, uniform, normal, drawn, strict=True):
+        logs, means, rest = reference.condition(model, row, np.zeros(3))
+        k, gone = int(np.searchsorted(reference.gates_of(logs).cumsum(), u)), np.isnan(row)
+        expected = np.where(gone, means[k], row)
+        expected[gone] += np.linalg.cholesky(rest[k][np.ix_(gone, gone)]) @ xi[gone]
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
+
+
+def test_known_values_without_noise_stay_what_they_are(model, gappy):
+    _, expected = mixture.describe(model, gappy, np.zeros(3), Threads(1))
+    np.testing.assert_array_equal(expected[~np.isnan(gappy)], gappy[~np.isnan(gappy)])
+    for row, mean in zip(gappy, expected, strict=True):
+        logs, means, _ = reference.condition(model, row, np.zeros(3))
+        np.testing.assert_allclose(mean, reference.gates_of(logs) @ means, rtol=1e-8, atol=1e-9)

@@ -20,7 +20,7 @@ Gaussians are compared with the first."""
 ROOT_PULL = 3.0
 """Rows in advance that say that columns do not go together."""
 MOST_GAUSSIANS = 64
-"""Gaussians of a mixture at most."""
+"""Gaussians of a mixture at most; fewer where their covariances would be more than `BLOCK_NUMBERS`."""
 GAUSSIAN_ROWS = 8
 """Rows for each of them, at least."""
 PATIENCE = 2

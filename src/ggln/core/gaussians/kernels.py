@@ -87,34 +87,36 @@ def describe(rows, first, last, starts, masks, noise, log_shares, means, covaria
 
     rows: [n, D], those of a pattern together; starts: [P + 1], where patterns begin; masks: [P, D], what is
     known in each; noise: [D]; log_shares: [K]; means: [K, D]; covariances: [K, D, D]. Without expected rows
-    to write, [0, D], only densities are found.
+    to write, [0, D], only densities are found. Known values without any noise are expected as they are.
     """
     count, columns = means.shape
     wanted = expected.shape[0] > 0
     lower = np.empty((count, columns, columns))
     gains = np.empty((count if wanted else 0, columns, columns))
     z, logs, gates = np.empty((count, columns)), np.empty(count), np.empty(count)
-    roots, every = np.empty(count), np.arange(columns)
+    roots, clean = np.empty(count), not noise.any()
     for pattern in range(first, last):
         known = np.flatnonzero(masks[pattern])
+        asked = np.flatnonzero(~masks[pattern]) if clean else np.arange(columns)
         for k in range(count):
             roots[k] = factor(covariances[k], noise, known, lower[k])
             if wanted:
-                gain(covariances[k], every, known, lower[k], gains[k])
+                gain(covariances[k], asked, known, lower[k], gains[k])
         for t in range(starts[pattern], starts[pattern + 1]):
             for k in range(count):
                 square = whiten(rows[t], means[k], known, lower[k], z[k])
                 logs[k] = log_shares[k] - 0.5 * (square + known.size * LOG_2PI) - roots[k]
             log_density[t] = open_gates(logs, gates)
             if wanted:
-                expected[t] = 0.0
+                expected[t] = rows[t]
+                expected[t][asked] = 0.0
                 for k in range(count):
                     if gates[k] > NEGLIGIBLE:
-                        for i in range(columns):
-                            value = means[k, i]
+                        for i in range(asked.size):
+                            value = means[k, asked[i]]
                             for a in range(known.size):
                                 value += gains[k, i, a] * z[k, a]
-                            expected[t, i] += gates[k] * value
+                            expected[t, asked[i]] += gates[k] * value
 
 
 @exact_kernel
@@ -166,3 +168,46 @@ def add_rows(rows, starts, masks, log_shares, means, covariances, counts, sums, 
                     for j in range(i + 1):
                         squares[k, missing[i], missing[j]] += part * rest[k, i, j]
     return likelihood
+
+
+@exact_kernel
+def draw_rows(rows, starts, masks, log_shares, means, covariances, uniform, normal, drawn):
+    """Write rows without noise to drawn # OUT [n, D], with random values where nothing is known.
+
+    uniform: [n], which picks one of the Gaussians by its gate; normal: [n, D], of which the missing columns
+    make the draw from it.
+    """
+    count, columns = means.shape
+    noise = np.zeros(columns)
+    lower, gains = np.empty((count, columns, columns)), np.empty((count, columns, columns))
+    rest, root = np.zeros((columns, columns)), np.empty((columns, columns))
+    z, logs, gates, roots = np.empty((count, columns)), np.empty(count), np.empty(count), np.empty(count)
+    for pattern in range(masks.shape[0]):
+        known, missing = np.flatnonzero(masks[pattern]), np.flatnonzero(~masks[pattern])
+        for k in range(count):
+            roots[k] = factor(covariances[k], noise, known, lower[k])
+            gain(covariances[k], missing, known, lower[k], gains[k])
+        for t in range(starts[pattern], starts[pattern + 1]):
+            for k in range(count):
+                square = whiten(rows[t], means[k], known, lower[k], z[k])
+                logs[k] = log_shares[k] - 0.5 * square - roots[k]
+            open_gates(logs, gates)
+            left, k = uniform[t] - gates[0], 0
+            while left > 0.0 and k < count - 1:
+                k += 1
+                left -= gates[k]
+            for i in range(missing.size):
+                for j in range(i + 1):
+                    total = covariances[k, missing[i], missing[j]]
+                    for a in range(known.size):
+                        total -= gains[k, i, a] * gains[k, j, a]
+                    rest[i, j] = total
+            factor(rest, noise, np.arange(missing.size), root)
+            drawn[t] = rows[t]
+            for i in range(missing.size):
+                value = means[k, missing[i]]
+                for a in range(known.size):
+                    value += gains[k, i, a] * z[k, a]
+                for j in range(i + 1):
+                    value += root[i, j] * normal[t, missing[j]]
+                drawn[t, missing[i]] = value

@@ -1,4 +1,4 @@
-"""A mixture of Gaussians, and what it says about rows: densities, expectations, draws.
+"""What a mixture of Gaussians says about rows: densities, expectations, draws.
 
 Every row may have noise of its own on each value. A missing value is one whose noise has no end.
 """
@@ -9,18 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.gaussians import constants, kernels
+from ggln.core.gaussians.model import Gaussians
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-
-class Gaussians(NamedTuple):
-    """Shares, means and covariances."""
-
-    shares: FloatArray  # [K]
-    means: FloatArray  # [K, D]
-    covariances: FloatArray  # [K, D, D]
 
 
 class Patterns(NamedTuple):
@@ -49,12 +42,6 @@ def find_patterns(rows: FloatArray, most: int | None = None) -> Patterns:
     return Patterns(order, np.append(0, lengths.cumsum()), masks)
 
 
-def join(models: list[Gaussians]) -> Gaussians:
-    """Return the mixture of several mixtures, each with the same share."""
-    shares, means, covariances = map(np.concatenate, zip(*models, strict=True))
-    return Gaussians(shares / len(models), means, covariances)
-
-
 def describe(
     model: Gaussians, rows: FloatArray, noise: FloatArray, threads: Threads, expect: bool = True
 ) -> tuple[FloatArray, FloatArray]:
@@ -74,26 +61,11 @@ def describe(
     return density[back], expected[back] if expect else expected
 
 
-def draw(model: Gaussians, rows: FloatArray, noise: FloatArray, random: np.random.Generator) -> FloatArray:
-    """Return random rows [n, D] without noise, given what is known of noisy rows [n, D]."""
-    from ggln.core.gaussians.reference import condition, gates_of
-
-    drawn = np.empty_like(rows)
-    for row, out in zip(rows, drawn, strict=True):
-        logs, expected, rest = condition(model, row, noise)
-        k = random.choice(len(logs), p=gates_of(logs))
-        values, vectors = np.linalg.eigh(rest[k])
-        normal = random.standard_normal(len(row))
-        out[:] = expected[k] + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normal)
-    return drawn
-
-
-def sample(model: Gaussians, count: int, random: np.random.Generator) -> FloatArray:
-    """Return random rows [count, D]."""
-    parts = random.choice(len(model.shares), count, p=model.shares / model.shares.sum())
-    normal = random.standard_normal((count, model.means.shape[1]))
-    drawn = np.empty_like(normal)
-    for k in np.unique(parts):
-        own = parts == k
-        drawn[own] = model.means[k] + normal[own] @ np.linalg.cholesky(model.covariances[k]).T
-    return drawn
+def draw(model: Gaussians, rows: FloatArray, random: np.random.Generator) -> FloatArray:
+    """Return rows [n, D] with random values, given the others, where they are NaN."""
+    patterns, drawn = find_patterns(rows), np.empty_like(rows)
+    uniform, normal = random.random(len(rows)), random.standard_normal(rows.shape)
+    order = patterns.order
+    given = np.log(model.shares), model.means, model.covariances, uniform[order], normal[order]
+    kernels.draw_rows(rows[order], *patterns[1:], *given, drawn)
+    return drawn[np.argsort(order)]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.gaussians.mixture import Gaussians
+from ggln.core.gaussians.model import Gaussians
 
 FloatArray = NDArray[np.float64]
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.core.gaussians import constants, kernels
-from ggln.core.gaussians.mixture import Gaussians, Patterns, describe, find_patterns, join
+from ggln.core.gaussians.mixture import Patterns, describe, find_patterns
+from ggln.core.gaussians.model import Gaussians, join
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -220,7 +221,9 @@ class Trials:
 
     def count(self, start: Choice) -> Choice:
         """Return the number of Gaussians, 1, 2, 4, ..., that is judged best, as part of a choice."""
-        most = min(constants.MOST_GAUSSIANS, len(self.rows) // constants.GAUSSIAN_ROWS)
+        rows, columns = self.rows.shape
+        few = max(constants.BLOCK_NUMBERS // columns**2, 1)
+        most = min(constants.MOST_GAUSSIANS, few, rows // constants.GAUSSIAN_ROWS)
         best = start._replace(gaussians=1)
         while best.gaussians <= most:
             more = [best._replace(gaussians=best.gaussians << n) for n in range(1, constants.PATIENCE + 1)]
