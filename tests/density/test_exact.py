@@ -64,9 +64,9 @@ def test_digits_are_filled_in_with_two_fifths_of_the_mean_images_error():
 
     images = load("digits")
     masks = rectangles(300, 8, np.random.default_rng(0))
-    truth = images.train[1000:1300]
-    filled = DenoisingDensity(random_state=0).fit(images.train[:1000]).infill(np.where(masks, np.nan, truth))
-    mean = np.where(masks, images.train[:1000].mean(axis=0), truth)
+    truth = images.train[800:1100]
+    filled = DenoisingDensity(random_state=0).fit(images.train[:800]).infill(np.where(masks, np.nan, truth))
+    mean = np.where(masks, images.train[:800].mean(axis=0), truth)
     assert error(filled, truth, masks, 16.0) < 0.4 * error(mean, truth, masks, 16.0)
 
 
@@ -118,9 +118,9 @@ def test_anomaly_scores_take_gaps_and_grow_with_the_distance(gaussian):
     np.testing.assert_array_equal(gaussian.anomaly_score(rows)[65:], gaussian.anomaly_score(rows[65:]))
 
 
-@pytest.mark.parametrize("cuts", [[1, 2, 3, 150], [200], [64, 65, 330]])
+@pytest.mark.parametrize("cuts", [[1, 2, 3, 90], [64, 65, 150]])
 def test_cuts_of_a_stream_do_not_matter(ring, cuts, tmp_path):
-    rows = ring(400)
+    rows = ring(200)
     rows[::7, 0] = np.nan
     whole, pieces = DenoisingDensity(random_state=0).partial_fit(rows), DenoisingDensity(random_state=0)
     for part in np.split(rows, cuts):

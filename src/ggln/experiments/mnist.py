@@ -57,7 +57,8 @@ OTHERS: dict[str, dict[str, dict[str, Any]]] = {
     "digits": {"the default": {}},
 }
 """More densities that fill in the same images: for MNIST the paper's own settings; for the digits what is
-solved, in closed form. The latter is out of reach for 784 columns: its work grows with their square."""
+solved, in closed form. The work of the latter grows with the square of the columns: it has not been measured
+with 784 of them."""
 
 
 class Images(NamedTuple):
