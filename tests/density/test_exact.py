@@ -100,6 +100,9 @@ def test_a_mask_says_what_gaps_say(gaussian):
     np.testing.assert_array_equal(filled, gaussian.infill(np.where(mask, np.nan, rows)))
     expected = -1.0 + 0.6 * (rows[:, 0] - 3.0)
     np.testing.assert_allclose(filled[:, 1], expected, atol=0.2)
+    far, further = gaussian.infill([[1e5, np.nan], [1e9, np.nan]])
+    assert far[1] == further[1] < 50.0
+    assert (far[0], further[0]) == (1e5, 1e9)
     nothing = gaussian.infill([[np.nan, np.nan]])
     np.testing.assert_allclose(nothing, [[3.0, -1.0]], atol=0.15)
 

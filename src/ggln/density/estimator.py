@@ -394,12 +394,11 @@ class DenoisingDensity(Parameters):
         self, exact: GatedGaussians, rows: FloatArray, random: np.random.Generator | None
     ) -> FloatArray:
         """Return rows with what is expected where they are NaN, or what is drawn."""
-        scaled, missing = exact.range.to_scaled(rows), np.isnan(rows)
-        seen = np.clip(scaled, -dynamics.BOUND, dynamics.BOUND)
-        held = (seen != scaled).any(axis=1, where=~missing)
+        # beyond, what is known would carry the others with it, however far
+        seen = np.clip(exact.range.to_scaled(rows), -dynamics.BOUND, dynamics.BOUND)
         with self._threads() as threads:
             found = exact.infill(seen, threads) if random is None else exact.draw(seen, random)
-        return np.where(missing, self._back(dynamics.Walk(found, held), "rows nearer to the data"), rows)
+        return np.where(np.isnan(rows), exact.range.to_user(found), rows)
 
     def _walk(
         self,
