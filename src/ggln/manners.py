@@ -255,10 +255,13 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def refuse_bad(name: str, values: FloatArray, feature_names: Any, gaps: bool = False) -> None:
+def refuse_bad(
+    name: str, values: FloatArray, feature_names: Any, gaps: bool = False, about_gaps: str = GAPS
+) -> None:
     """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one.
 
-    name: X and y are of several rows, x of a single one; gaps: whether NaN is a missing value, and welcome.
+    name: X and y are of several rows, x of a single one; gaps: whether NaN is a missing value, and welcome;
+    about_gaps: what to do where it is not.
     """
     bad = ~(np.abs(values) <= constants.MAX_MAGNITUDE)
     if gaps:
@@ -271,7 +274,7 @@ def refuse_bad(name: str, values: FloatArray, feature_names: Any, gaps: bool = F
     where = place_of(tuple(place), name != "x", feature_names).lstrip(", ")
     remedy = f"Values must be finite numbers, at most {constants.MAX_MAGNITUDE:g} in size: correct it"
     if np.isnan(value):
-        remedy = "Leave out such rows" if name == "y" else GAPS
+        remedy = "Leave out such rows" if name == "y" else about_gaps
     if np.isnan(value) and name == "y" and np.isnan(values).all():
         where, remedy = "it has no number at all", "Rows without a target cannot be learnt"
     raise ValueError(f"Input {name} contains {what}: {where}. {remedy}; the model is unchanged")

@@ -5,7 +5,7 @@ import pytest
 
 from ggln.density import DenoisingDensity
 
-SMALL = {"layer_sizes": (8, 8, 1), "context_dim": 6, "random_state": 0}
+SMALL = {"step": "split", "layer_sizes": (8, 8, 1), "context_dim": 6, "random_state": 0}
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from ggln.density import DenoisingDensity, dynamics
 from ggln.density.denoiser import draw_noise
 from ggln.density.scaling import find_range
 
-SMALL = {"layer_sizes": (8, 8, 1), "context_dim": 6, "random_state": 0}
+SMALL = {"step": "split", "layer_sizes": (8, 8, 1), "context_dim": 6, "random_state": 0}
 
 
 def radius(rows):
@@ -84,7 +84,7 @@ def test_chains_that_leave_say_so(density):
 
 @pytest.fixture(scope="module")
 def gates_alone(ring):
-    settings = {"base_model": "none", "context_dim": 12, "learning_rate": 0.4, "epochs": 5}
+    settings = {"step": "split", "base_model": "none", "context_dim": 12, "learning_rate": 0.4, "epochs": 5}
     return DenoisingDensity(layer_sizes=(16, 16, 1), random_state=0, **settings).fit(ring(1000))
 
 
@@ -133,7 +133,7 @@ def test_presets_are_arguments_of_a_density(ring, preset):
 def test_the_score_of_a_gaussian_converges():
     from ggln.experiments import gradient_check
 
-    settings = {"noise": 0.5, "layer_sizes": (8, 8, 1), "context_dim": 6}
+    settings = {"noise": 0.5, "step": "split", "layer_sizes": (8, 8, 1), "context_dim": 6}
     few, many = (gradient_check.check("Gaussian, 2 columns", n, 0, settings)["error"] for n in (50, 4000))
     assert many < 0.45
     assert many < 0.7 * few
@@ -229,7 +229,7 @@ def test_bad_settings_say_why(ring, changes, message):
 
 def test_one_column_is_refused():
     with pytest.raises(ValueError, match="minimum of 2"):
-        DenoisingDensity().fit(np.zeros((5, 1)))
+        DenoisingDensity(step="split").fit(np.zeros((5, 1)))
 
 
 def test_hostile_rows_stay_finite():

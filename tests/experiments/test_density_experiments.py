@@ -5,7 +5,18 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli
-from ggln.experiments import anomaly, digit_samples, gradient_check, hmc, mnist, roll, seeds, swiss_roll
+from ggln.experiments import (
+    anomaly,
+    densities,
+    digit_samples,
+    gradient_check,
+    hmc,
+    imputation,
+    mnist,
+    roll,
+    seeds,
+    swiss_roll,
+)
 
 SMALL = {"layer_sizes": (8, 1), "context_dim": 4}
 
@@ -13,10 +24,9 @@ SMALL = {"layer_sizes": (8, 1), "context_dim": 4}
 @pytest.fixture
 def reproduce(monkeypatch, tmp_path):
     """Run a command with small networks; return what it printed and the names of the files it wrote."""
-    for module in (swiss_roll, gradient_check, anomaly):
-        monkeypatch.setattr(module, "SETTINGS", module.SETTINGS | SMALL)
+    monkeypatch.setattr(swiss_roll, "PASS", swiss_roll.PASS | SMALL)
+    monkeypatch.setattr(anomaly, "SETTINGS", SMALL | {"step": "split"})  # many fits
     monkeypatch.setitem(mnist.SETTINGS, "digits", mnist.SETTINGS["digits"] | SMALL | {"epochs": 2})
-    monkeypatch.setattr(anomaly, "SETTINGS", anomaly.SETTINGS | {"epochs": 1})
     quick = digit_samples.SETTINGS | SMALL | {"noise": (8.0, 4.0), "epochs": 2}
     monkeypatch.setattr(digit_samples, "SETTINGS", quick)
 
@@ -37,9 +47,24 @@ def test_the_roll_is_scaled_and_its_true_score_leads_to_it():
     assert roll.distance(roll.true_mean(noisy)) < 0.5 * roll.distance(noisy)
 
 
+def test_fragments_of_the_roll_are_near_to_it_but_do_not_cover_it():
+    points = roll.sample(500, 0)
+    pieces = points[points[:, 0] > 0.3]
+    assert roll.distance(pieces) < 0.01
+    assert roll.coverage(points) < 0.02
+    assert roll.coverage(pieces) > 0.2
+
+
+def test_the_default_makes_a_roll_of_500_samples():
+    found = swiss_roll.follow(swiss_roll.OURS, swiss_roll.SETTINGS, 500, 0)
+    assert found["distance"] < 0.05
+    assert found["coverage"] < 0.1
+    assert found["cosine_error"] < 0.2
+
+
 def test_swiss_roll(reproduce, monkeypatch):
     pytest.importorskip("optax")
-    monkeypatch.setattr(swiss_roll, "METHODS", (swiss_roll.OURS, hmc.MLP))
+    monkeypatch.setattr(swiss_roll, "METHODS", (swiss_roll.OURS, swiss_roll.NETWORKS, hmc.MLP))
     monkeypatch.setattr(swiss_roll, "STEPS", 4)
     monkeypatch.setattr(swiss_roll, "SHOWN", (0, 4))
     output, files = reproduce("swiss-roll", "--samples", "300", "--seeds", "1")
@@ -125,3 +150,30 @@ def test_wrong_numbers_of_samples_are_refused():
     result = CliRunner().invoke(cli.app, ["reproduce", "swiss-roll", "--samples", "many"])
     assert isinstance(result.exception, ValueError)
     assert "many" in str(result.exception)
+
+
+def test_densities(reproduce, monkeypatch):
+    names = ("Gaussian, 2 columns", "three Gaussians")
+    monkeypatch.setattr(densities, "SCORES", {name: densities.SCORES[name] for name in names})
+    monkeypatch.setattr(densities, "SAMPLES", {"parabola": densities.curved, "bent": densities.hidden})
+    output, files = reproduce("densities", "--rows", "500", "--seeds", "1")
+    assert files == {".jobs", "densities.json", "densities.png"}
+    assert "kernel density estimate" in output
+
+
+@pytest.mark.parametrize("name", ["Gaussian, 2 columns", "Gaussian, 8 columns", "three Gaussians"])
+def test_scores_of_the_default_are_nearly_the_truth(name):
+    assert densities.score(name, 1500, 0)["cosine"] > (0.95 if name.startswith("Gaussian") else 0.9)
+
+
+@pytest.mark.parametrize(("name", "most"), [("parabola, 2 columns", 2.0), ("bent, 8 columns", 1.2)])
+def test_samples_of_the_default_are_no_further_from_the_data_than_kernels(name, most):
+    found = densities.sample(name, 800, 0)
+    assert found[densities.OURS] < most * found[densities.KERNEL]
+
+
+def test_imputation(reproduce, monkeypatch):
+    monkeypatch.setattr(imputation, "SETS", ("wine",))
+    output, files = reproduce("imputation", "--seeds", "1")
+    assert files == {".jobs", "imputation.json", "imputation.png"}
+    assert "of 1 tables" in output

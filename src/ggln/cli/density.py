@@ -190,3 +190,50 @@ def digit_samples(
     }
     print_table(console, f"{count} samples of each", columns, results["samples"], names)
     keep(console, results, output, "digit-samples", picture.draw)
+
+
+@app.command()
+def densities(
+    rows: Annotated[int, typer.Option(min=100, help="Rows to learn.")] = 2000,
+    seeds: Repeats = 3,
+    n_jobs: Workers = 1,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """The default density: its score where the truth is known, its samples beside kernels'.
+
+    Example: ggln reproduce densities --rows 500 --seeds 1
+    """
+    from ggln.experiments import densities as experiment
+    from ggln.plots import densities as picture
+
+    results = experiment.run(rows, seeds, store_folder(store, output), n_jobs)
+    console = new_console()
+    cosines = {name: {"cosine": cosine} for name, cosine in results["cosines"].items()}
+    print_table(console, "Mean cosine of the score to the truth", {"cosine": ".3f"}, cosines, {})
+    columns = dict.fromkeys((experiment.OURS, experiment.KERNEL, experiment.FRESH), ".4f")
+    print_table(console, "Energy distance of samples to fresh data", columns, results["distances"], {})
+    keep(console, results, output, "densities", picture.draw)
+
+
+@app.command()
+def imputation(
+    seeds: Repeats = 3,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """Fill in a fifth of the values of seven tables, beside scikit-learn's imputers.
+
+    Example: ggln reproduce imputation --seeds 1
+    """
+    from ggln.experiments import imputation as experiment
+    from ggln.plots import imputation as picture
+
+    results = experiment.run(seeds, store_folder(store, output), n_jobs, data_dir)
+    console = new_console()
+    columns = dict.fromkeys(experiment.MODELS, ".3f")
+    print_table(console, "RMSE of values taken away, in deviations", columns, results["errors"], {})
+    console.print(f"Ahead of both: {results['ahead_of_both']} of {len(results['errors'])} tables")
+    keep(console, results, output, "imputation", picture.draw)

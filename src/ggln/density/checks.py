@@ -28,14 +28,17 @@ def check_size(size: Any) -> None:
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return the mask in the shape of the rows; something must be known of each."""
+    """Return the mask in the shape of the rows."""
     missing = np.asarray(mask)
     if missing.dtype != np.bool_:
         raise ValueError(f"mask must be boolean, True where a value is missing, got {missing.dtype}")
     if missing.shape not in (shape, shape[1:]):
         raise ValueError(f"mask must have the shape of X, {shape}, or of one row, got {missing.shape}")
-    missing = np.broadcast_to(missing, shape)
+    return np.broadcast_to(missing, shape)
+
+
+def refuse_hidden(missing: NDArray[np.bool_]) -> None:
+    """Raise ValueError where nothing is known of a row: there is nothing to walk from."""
     if missing.ndim == 2 and missing.all(axis=1).any():
         row = int(np.flatnonzero(missing.all(axis=1))[0])
         raise ValueError(f"mask hides everything in row {row}: nothing is known to fill in from; use sample")
-    return missing

@@ -27,6 +27,10 @@ NOISE_ROWS = 64
 PACES = 32
 """Parts of an epoch, at least, in which the annealed step has one length each."""
 
+FURTHEST = 100.0
+"""Scaled rows are learnt as at most so far away: a single one of 1e20 would leave weights that are no
+numbers."""
+
 
 def draw_noise(seed: int, first: int, count: int, columns: int) -> FloatArray:
     """Return standard normal numbers [count, columns] for the rows from number `first` on."""
@@ -146,8 +150,18 @@ class Denoisers:
             start += length
             progress(length)
 
+    @property
+    def features(self) -> int:
+        """Columns."""
+        return self.settings.features
+
+    @property
+    def seed(self) -> int:
+        """Of all that is drawn."""
+        return self.settings.seed
+
     def _learn(self, rows: FloatArray, threads: Threads) -> None:
-        scaled = self.range.to_scaled(rows)
+        scaled = np.clip(self.range.to_scaled(rows), -FURTHEST, FURTHEST)
         for network in self.networks:
             network.learn(scaled, self.rows, threads)
         self.rows += len(rows)

@@ -9,30 +9,40 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ggln import persistence
 from ggln.density import anomaly, dynamics, sampling
-from ggln.density.checks import check_counts, check_length, check_mask, check_size
+from ggln.density.checks import check_counts, check_length, check_mask, check_size, refuse_hidden
 from ggln.density.denoiser import Denoisers
+from ggln.density.exact import GatedGaussians, Level
 from ggln.density.parameters import Parameters
 from ggln.manners import ROWS, refuse_bad
+
+GAPS = (
+    'Networks that learn by gradient steps need every value: use step="exact", which takes missing values as '
+    "they are, or leave out such rows"
+)
+"""What to do about a missing value."""
 
 FloatArray = NDArray[np.float64]
 
 
 class DenoisingDensity(Parameters):
-    """Density modelling by undoing noise, learnt online: score function, samples, in-filling, anomalies.
+    """Density modelling by undoing noise: score function, samples, in-filling, anomalies.
 
-    An isotropic Gaussian gated linear network with as many outputs as inputs sees each row with small
-    Gaussian noise of variance lambda, and regresses to the row itself. At convergence (mu(x) - x) / lambda is
-    the gradient of the log-density of the noisy rows (section 6.4 and Appendix F of the paper).
+    What undoes Gaussian noise of variance lambda best, mu(x), tells the gradient of the log-density of noisy
+    rows: (mu(x) - x) / lambda (section 6.4 and Appendix F of the paper). By default it is solved: local
+    Gaussians, each a linear denoiser in closed form, mixed by gates that read the noisy row. One model serves
+    every strength of the noise, and NaN is a missing value: one whose noise has no end. The paper's network,
+    which sees rows with noise and regresses to the rows themselves, is there with the other `step`s.
 
     Parameters
     ----------
-    noise : float or sequence of float
-        Standard deviation of the noise, in units of `noise_unit`. Several values give a network for each, as
-        annealed sampling wants; all but `sample` and `anomaly_score` use the smallest.
+    noise : None, float or sequence of float
+        Standard deviation of the noise, in units of `noise_unit`, or several; all but `sample` and
+        `anomaly_score` use the smallest. None: five from 0.05 to 0.8; 0.2 with gradient steps.
     noise_unit : {"spread", "data"}
         A fraction of the spread of the scaled columns (their root mean square deviation); or the user's
         units.
@@ -51,8 +61,10 @@ class DenoisingDensity(Parameters):
         Offsets of the half-spaces: of this standard deviation, or through a random row.
     learning_rate : float
         How far one row moves a neuron's prediction towards it, as a fraction of the longest safe step.
-    step : {"split", "capped", "ogd"}
-        "split" bounds the steps of mean and precision apart; the others are those of `GGLNRegressor`.
+    step : {"exact", "split", "capped", "ogd"}
+        "exact" solves, and needs none of the arguments below or above but `noise`, `noise_unit` and
+        `random_state`. The others are gradient steps of the paper's network: "split" bounds the steps of mean
+        and precision apart; the others are those of `GGLNRegressor`.
     base_model : {"coordinate", "none"}
         What the first layer is given beside biases: the noisy row, so that an untrained network is nearly the
         identity; or nothing, so that gates alone say where a row belongs, which `anomaly_score` likes best.
@@ -90,10 +102,13 @@ class DenoisingDensity(Parameters):
     >>> import numpy as np
     >>> from ggln.density import DenoisingDensity
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> density = DenoisingDensity(noise=0.5, random_state=0).fit(X)
+    >>> density = DenoisingDensity(random_state=0).fit(X)
     >>> bool(density.score_function([[2.0, 0.0]])[0, 0] < 0)  # uphill is where the data are
     True
     """
+
+    denoisers_: Denoisers | GatedGaussians
+    """`GatedGaussians`, or `Denoisers` that learn by gradient steps."""
 
     # Learning ------------------------------------------------------------------------------------------
 
@@ -102,17 +117,19 @@ class DenoisingDensity(Parameters):
 
         Parameters
         ----------
-        X : array-like of shape (n, columns), at least two columns
+        X : array-like of shape (n, columns)
+            NaN is a missing value. Gradient steps take none, and need two columns at least.
         """
         self._check_parameters()
         with self._unchanged_on_error():
-            rows = self._rows(X, reset=True)
+            rows = self._rows(X, reset=True, gaps=True)
             denoisers = self._new_denoisers(rows.shape[1])
-            with (
-                self._threads() as threads,
-                self._progress("learning", rows.shape[0] * self.epochs) as progress,
-            ):
-                denoisers.fit(rows, self.epochs, self.shuffle, self.anneal, threads, progress)
+            steps = rows.shape[0] * (1 if self.step == "exact" else self.epochs)
+            with self._threads() as threads, self._progress("learning", steps) as progress:
+                if isinstance(denoisers, GatedGaussians):
+                    denoisers.fit(rows, threads, progress)
+                else:
+                    denoisers.fit(rows, self.epochs, self.shuffle, self.anneal, threads, progress)
         self.denoisers_ = denoisers
         return self
 
@@ -125,7 +142,7 @@ class DenoisingDensity(Parameters):
         if begin:
             self._check_parameters()
         with self._unchanged_on_error():
-            rows = self._rows(X, reset=begin)
+            rows = self._rows(X, reset=begin, gaps=True)
             denoisers = self._new_denoisers(rows.shape[1]) if begin else self.denoisers_
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 denoisers.partial_fit(rows, threads, progress)
@@ -154,7 +171,7 @@ class DenoisingDensity(Parameters):
     def denoise(
         self, X: ArrayLike, steps: int = 1, step_length: float = 1.0, return_path: bool = False
     ) -> FloatArray:
-        """Move rows towards the data: x += step_length * (mu(x) - x), `steps` times.
+        """Move rows towards the data: x += step_length * (mu(x) - x), `steps` times, at the smallest noise.
 
         Returns
         -------
@@ -165,68 +182,111 @@ class DenoisingDensity(Parameters):
     def infill(
         self,
         X: ArrayLike,
-        mask: ArrayLike,
-        steps: int = 3000,
+        mask: ArrayLike | None = None,
+        steps: int | None = None,
         step_length: float = 0.002,
         return_path: bool = False,
+        *,
+        sample: bool = False,
+        random_state: int | np.random.RandomState | None = None,
     ) -> FloatArray:
-        """Fill in missing values by denoising; known ones are put back after each step.
+        """Fill in missing values: by what is expected given the known ones, or by a draw.
 
         Parameters
         ----------
         X : array-like of shape (n, columns)
-            What it holds where values are missing is the starting point; NaN starts in the middle of the
-            range.
-        mask : array-like of bool, of the shape of X or of one row
-            True where a value is missing. Something must be known of every row.
+        mask : None, or array-like of bool, of the shape of X or of one row
+            True where a value is missing; None: where X is NaN.
+        steps, step_length : int or None, float
+            None: at once, in closed form; with gradient steps 3000. A number of steps walks by denoising, and
+            puts the known values back after each. What X holds where values are missing is then the starting
+            point; NaN starts in the middle of the range.
+        sample : bool
+            Whether to draw missing values, together, from their distribution given the known ones (multiple
+            imputation) instead of expecting them. Needs `step="exact"`.
+        random_state : None, int or RandomState
+            Of the draw.
 
         Returns
         -------
         rows : (n, columns), or with `return_path` (steps + 1, n, columns)
         """
         check_is_fitted(self)
-        missing = check_mask(mask, np.shape(X))
-        values = np.array(X, np.float64)
+        exact = self.denoisers_ if isinstance(self.denoisers_, GatedGaussians) and steps is None else None
+        if sample and exact is None:
+            raise ValueError('sample=True needs step="exact", and no steps')
+        values = np.array(X, np.float64) if mask is not None else self._known_rows(X, gaps=True)
+        missing = np.isnan(values) if mask is None else check_mask(mask, np.shape(X))
+        if exact is not None:
+            rows = self._known_rows(np.where(missing, np.nan, values), gaps=True)
+            random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+            filled = self._fill(exact, rows, random if sample else None)
+            return np.array([np.where(missing, exact.range.middle, rows), filled]) if return_path else filled
+        refuse_hidden(missing)
         values = np.where(missing & np.isnan(values), self.denoisers_.range.middle, values)
+        steps = sampling.INFILL_STEPS if steps is None else steps
         return self._walk(self._known_rows(values), ~missing, steps, step_length, return_path)
 
     def anomaly_score(self, X: ArrayLike, draws: int = 8) -> FloatArray:
-        """Return how badly each row is restored from noise: larger is more anomalous.
+        """Return how unlike the data each row is: larger is more anomalous. Rows may have missing values.
 
-        The squared error of mu(x + xi), averaged over columns and `draws` of the noise, in units of the
-        noise's variance; then the mean over the strengths of the noise. Away from the data it grows with the
-        square of the distance.
+        How far the log-density of noisy rows lies below its largest value, doubled, for each known value: for
+        a single Gaussian the squared distance from its middle in deviations, a mean over the columns. Then
+        the mean over the strengths of the noise. Away from the data it grows with the square of the distance.
 
-        With `base_model="none"`, which cannot pass a row on and tells unseen kinds of rows best, the unit is
-        mostly the variance that the network expects at the restored row: how much worse than rows like it.
+        With gradient steps: the squared error of mu(x + xi), averaged over columns and `draws` of the noise,
+        in units of the noise's variance. With `base_model="none"` the unit is mostly the variance that the
+        network expects at the restored row: how much worse than rows like it.
         """
         check_counts(1, draws=draws)
-        rows = self._known_rows(X)
-        rows = self.denoisers_.range.to_scaled(rows)
+        rows = self.denoisers_.range.to_scaled(self._known_rows(X, gaps=True))
+        found = []
         with self._threads() as threads:
-            found = [
-                anomaly.relative_errors(network, rows, draws, threads) for network in self.denoisers_.networks
-            ]
+            for network in self.denoisers_.networks:
+                if isinstance(network, Level):
+                    found.append(network.surprise(rows, threads))
+                else:
+                    found.append(anomaly.relative_errors(network, rows, draws, threads))
         score: FloatArray = np.mean(found, axis=0)
         return score
 
-    def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002
-        """Return minus the mean squared error of restoring rows from the smallest noise, over its variance.
+    @available_if(lambda self: self.step == "exact")  # type: ignore[untyped-decorator]
+    def score_samples(self, X: ArrayLike, level: int = -1) -> FloatArray:
+        """Return the log-density of noisy rows, (n,), in the user's units. Needs `step="exact"`.
 
-        Larger is better, for scikit-learn's searches over settings of equal noise. The gradient of the
-        log-density is `score_function`.
+        Of rows with missing values it is the density of those that are known. level: which strength of the
+        noise, in the order from the largest to the smallest.
         """
+        rows = self._known_rows(X, gaps=True)
+        network: Any = self.denoisers_.networks[level]
+        units = self.denoisers_.range
+        sizes = np.log(units.half * network.units.deviations)
+        with self._threads() as threads:
+            found = network.log_density(units.to_scaled(rows), threads)
+        density: FloatArray = found - (~np.isnan(rows) @ sizes)
+        return density
+
+    def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002
+        """Return the mean log-density of rows with the smallest noise, for scikit-learn's searches.
+
+        With gradient steps: minus the mean squared error of restoring rows from the smallest noise, over its
+        variance, which compares settings of equal noise. The gradient of the log-density is `score_function`.
+        """
+        check_is_fitted(self)
+        network = self.denoisers_.networks[-1]
+        if isinstance(network, Level):
+            return float(self.score_samples(X).mean())
         rows = self._known_rows(X)
         rows = np.clip(self.denoisers_.range.to_scaled(rows), -dynamics.BOUND, dynamics.BOUND)
         with self._threads() as threads:
-            return -anomaly.restoring_error(self.denoisers_.networks[-1], rows, threads)
+            return -anomaly.restoring_error(network, rows, threads)
 
     # Sampling ------------------------------------------------------------------------------------------
 
     def sample(
         self,
         n: int = 1,
-        method: str = "hmc",
+        method: str | None = None,
         *,
         chains: int | None = None,
         steps: int | None = None,
@@ -235,14 +295,15 @@ class DenoisingDensity(Parameters):
         burn_in: int = 10,
         random_state: int | np.random.RandomState | None = None,
     ) -> FloatArray:
-        """Return n samples, (n, columns), drawn by following the learnt score.
+        """Return n samples, (n, columns): drawn as they are, or by following the learnt score.
 
         Parameters
         ----------
-        method : {"hmc", "langevin"}
-            "hmc": Hamiltonian dynamics with unit mass and without an acceptance step, as in the paper, at the
-            smallest noise. "langevin": from white noise, through all strengths of the noise, the largest
-            first.
+        method : None, "direct", "hmc" or "langevin"
+            "direct", by default: one of the Gaussians by its share, and a row from it; needs `step="exact"`.
+            "hmc", by default with gradient steps: Hamiltonian dynamics with unit mass and without an
+            acceptance step, as in the paper, at the smallest noise. "langevin": from white noise, through all
+            strengths of the noise, the largest first.
         chains : int or None
             "hmc": chains that run side by side, from random points that were denoised; every step of each is
             a sample. By default as many as samples, up to 100.
@@ -261,19 +322,23 @@ class DenoisingDensity(Parameters):
         }
         check_counts(1, n=n, substeps=substeps, **chosen)
         check_counts(0, burn_in=burn_in)
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        if isinstance(self.denoisers_, GatedGaussians) and method in (None, "direct"):
+            return self.denoisers_.range.to_user(self.denoisers_.sample(n, random))
         default = {"hmc": sampling.HMC_SIZE, "langevin": sampling.LANGEVIN_SIZE}
+        method = method or "hmc"
         if method not in default:
-            raise ValueError(f'method must be "hmc" or "langevin", got {method!r}')
+            raise ValueError(f'method must be "direct", "hmc" or "langevin", got {method!r}')
         size = default[method] if step_size is None else step_size
         check_size(size)
-        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        networks: Any = self.denoisers_.networks
         with self._threads() as threads:
             if method == "hmc":
                 leaps = sampling.Leaps(chains or min(n, 100), steps or 1, substeps, size, burn_in)
-                walk = sampling.hamiltonian(self.denoisers_.networks[-1], n, leaps, random, threads)
+                walk = sampling.hamiltonian(networks[-1], n, leaps, random, threads)
             else:
                 steps = steps or sampling.LANGEVIN_STEPS
-                walk = sampling.langevin(self.denoisers_.networks, n, steps, size, random, threads)
+                walk = sampling.langevin(networks, n, steps, size, random, threads)
         return self._back(walk, "a smaller step_size")
 
     # Saving --------------------------------------------------------------------------------------------
@@ -282,7 +347,7 @@ class DenoisingDensity(Parameters):
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         check_is_fitted(self)
         parameters = self.get_params()
-        parameters["random_state"] = self.denoisers_.settings.seed
+        parameters["random_state"] = self.denoisers_.seed
         names = getattr(self, "feature_names_in_", None)
         values, arrays = self.denoisers_.state()
         header = {
@@ -300,24 +365,40 @@ class DenoisingDensity(Parameters):
             for name, value in header["parameters"].items()
         }
         model = cls(**parameters)
-        model.denoisers_ = Denoisers.from_state(header["denoisers"], arrays)
-        model.n_features_in_ = model.denoisers_.settings.features
+        kind = GatedGaussians if model.step == "exact" else Denoisers
+        model.denoisers_ = kind.from_state(header["denoisers"], arrays)
+        model.n_features_in_ = model.denoisers_.features
         if header["feature_names"] is not None:
             model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
         return model
 
     # Small parts ---------------------------------------------------------------------------------------
 
-    def _rows(self, X: ArrayLike, reset: bool) -> FloatArray:
-        """Return checked rows; columns must be at least two, since a single one has no isotropic network."""
-        fewest = 2 if reset else 1
+    def _rows(self, X: ArrayLike, reset: bool, gaps: bool = False) -> FloatArray:
+        """Return checked rows; a single column has no isotropic network.
+
+        gaps: whether NaN is a missing value, if the model can do with it.
+        """
+        exact = self.step == "exact" if reset else isinstance(self.denoisers_, GatedGaussians)
+        fewest = 2 if reset and not exact else 1
         rows: FloatArray = validate_data(self, X, reset=reset, ensure_min_features=fewest, **ROWS)
-        refuse_bad("X", rows, getattr(self, "feature_names_in_", None))
+        about_gaps = "Fill in missing values first, with infill" if exact else GAPS
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None), gaps and exact, about_gaps)
         return rows
 
-    def _known_rows(self, X: ArrayLike) -> FloatArray:
+    def _known_rows(self, X: ArrayLike, gaps: bool = False) -> FloatArray:
         check_is_fitted(self)
-        return self._rows(X, reset=False)
+        return self._rows(X, reset=False, gaps=gaps)
+
+    def _fill(
+        self, exact: GatedGaussians, rows: FloatArray, random: np.random.Generator | None
+    ) -> FloatArray:
+        """Return rows with what is expected where they are NaN, or what is drawn."""
+        # beyond, what is known would carry the others with it, however far
+        seen = np.clip(exact.range.to_scaled(rows), -dynamics.BOUND, dynamics.BOUND)
+        with self._threads() as threads:
+            found = exact.infill(seen, threads) if random is None else exact.draw(seen, random)
+        return np.where(np.isnan(rows), exact.range.to_user(found), rows)
 
     def _walk(
         self,

@@ -13,15 +13,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ggln.core import constants
 from ggln.core.build import Settings
 from ggln.density.denoiser import Denoisers
+from ggln.density.exact import LEVELS, GatedGaussians
+from ggln.density.scaling import LEAST_NOISE
 from ggln.estimators import SCALE
 from ggln.manners import JOBS, RATE, Manners
+
+GRADIENT_NOISE = 0.2
+"""The noise of networks that learn by gradient steps, unless another is asked for."""
+MOST_NOISE = 1e6
+"""Deviations: beyond, nothing is left of the data."""
 
 
 class Parameters(Manners, BaseEstimator):
     """Constructor and checks of `DenoisingDensity`, which documents each parameter."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        "noise": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "noise": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "noise_unit": [StrOptions({"spread", "data"})],
         "layer_sizes": ["array-like"],
         "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
@@ -30,7 +37,7 @@ class Parameters(Manners, BaseEstimator):
         "gating": [StrOptions({"pairs", "sphere", "axis", "mixed"})],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "learning_rate": [RATE],
-        "step": [StrOptions({"split", "capped", "ogd"})],
+        "step": [StrOptions({"exact", "split", "capped", "ogd"})],
         "base_model": [StrOptions({"coordinate", "none"})],
         "base_variance": [SCALE],
         "bias_variance": [SCALE],
@@ -49,7 +56,7 @@ class Parameters(Manners, BaseEstimator):
 
     def __init__(
         self,
-        noise: float | Sequence[float] = 0.2,
+        noise: float | Sequence[float] | None = None,
         noise_unit: str = "spread",
         layer_sizes: Sequence[int] = (32, 32, 32, 1),
         context_dim: int = 8,
@@ -58,7 +65,7 @@ class Parameters(Manners, BaseEstimator):
         gating: str = "pairs",
         gating_bias: float | str = "data",
         learning_rate: float = 0.1,
-        step: str = "split",
+        step: str = "exact",
         base_model: str = "coordinate",
         base_variance: float = 1.0,
         bias_variance: float = 10.0,
@@ -99,23 +106,39 @@ class Parameters(Manners, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.step == "exact"
+        return tags
+
     def _levels(self) -> list[float]:
         """Return the strengths of the noise, the largest first."""
+        if self.noise is None:
+            return list(LEVELS) if self.step == "exact" else [GRADIENT_NOISE]
         levels = list(self.noise) if isinstance(self.noise, Sequence | np.ndarray) else [self.noise]
         if not levels or not all(isinstance(level, Real) and 0 < level < np.inf for level in levels):
             raise ValueError(f"noise must be one or several positive numbers, got {self.noise!r}")
+        if self.noise_unit == "spread" and not LEAST_NOISE <= min(levels) <= max(levels) <= MOST_NOISE:
+            raise ValueError(
+                f"noise must be from {LEAST_NOISE:g} to {MOST_NOISE:g} deviations of the data, "
+                f"got {self.noise!r}"
+            )
         return sorted((float(level) for level in levels), reverse=True)
 
     def _check_parameters(self) -> None:
         self._validate_params()
         self._levels()
         self._check_layers()
+        if self.noise is None and self.noise_unit == "data":
+            raise ValueError('noise_unit="data" needs noise: say how much, in your units')
         if self.scaling == "noisy" and self.noise_unit != "data":
             raise ValueError('scaling="noisy" needs noise_unit="data": the range decides what a spread is')
         self._check_variances()
 
-    def _new_denoisers(self, columns: int) -> Denoisers:
+    def _new_denoisers(self, columns: int) -> Denoisers | GatedGaussians:
         seed = self._seed()
+        if self.step == "exact":
+            return GatedGaussians(columns, self._levels(), self.noise_unit, seed)
         names = (
             "context_dim n_estimators gating gating_bias base_variance bias_range bias_variance "
             "learning_rate step base_model min_variance max_variance bias_weight"

@@ -16,6 +16,8 @@ LANGEVIN_SIZE = 0.3
 """Step of the Langevin dynamics, as a fraction of the noise's deviation."""
 LANGEVIN_REACH = 5.0
 """Deviations of the noise that Langevin chains may go beyond the bound: noisy rows lie outside the data."""
+INFILL_STEPS = 3000
+"""Denoising steps in which gradient-trained networks fill in missing values by default, as in the paper."""
 HMC_SIZE = 0.003
 """The paper's step of the Hamiltonian dynamics, in scaled units."""
 START_STEPS = 24

@@ -10,6 +10,9 @@ SCALING = 11  # stream of random numbers: the noise that widens the range
 CONSTANT = 1e-9
 """A column whose range is below this fraction of its size is constant, and is scaled by its size instead."""
 
+LEAST_NOISE = 1e-6
+"""Noise of less than this part of half the range counts as so much: its square would vanish beside others."""
+
 
 class Range(NamedTuple):
     """The affine map of each column: user = middle + half * scaled."""
@@ -31,7 +34,7 @@ class Range(NamedTuple):
     def noise(self, level: float, unit: str) -> FloatArray:
         """Return the noise's deviation in each scaled column: isotropic in the unit that it is given in."""
         if unit == "data":
-            return level / self.half
+            return np.maximum(level / self.half, LEAST_NOISE)
         return np.full(self.half.size, level * self.spread)
 
 

@@ -1,4 +1,4 @@
-"""Digits from nothing: annealed Langevin dynamics through several strengths of the noise."""
+"""Digits from nothing: drawn by the default, or by annealed Langevin dynamics of networks."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ from ggln.experiments.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 SETTINGS: dict[str, Any] = {
+    "step": "split",
     "noise": (8.0, 5.0, 3.0, 2.0),
     "noise_unit": "data",
     "scaling": "noisy",
@@ -23,6 +24,7 @@ SETTINGS: dict[str, Any] = {
 }
 """Chosen on other images, as those of `anomaly`: gates alone leave no noise in a sample."""
 ANNEALED, SINGLE, PASSING = "annealed", "smallest noise alone", "annealed, given the row"
+SOLVED = "the default"
 GAUSSIAN, UNSEEN = "one Gaussian", "training images"
 
 
@@ -43,7 +45,9 @@ def run(count: int = 200, seed: int = 0, n_jobs: int | None = None, **replaced: 
     }
     covariance = np.cov(images.train.T)
     gaussian = random.multivariate_normal(images.train.mean(axis=0), covariance, count, method="eigh")
+    solved = DenoisingDensity(random_state=seed, n_jobs=n_jobs).fit(images.train)
     drawn = {
+        SOLVED: solved.sample(count, random_state=seed),
         **{
             name: DenoisingDensity(**settings | changed, random_state=seed, n_jobs=n_jobs)
             .fit(images.train)

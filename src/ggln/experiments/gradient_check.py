@@ -14,7 +14,7 @@ from ggln.experiments.record import Results, machine
 from ggln.experiments.seeds import average
 
 FloatArray = NDArray[np.float64]
-VERSION = "3"
+VERSION = "4"
 TEST_ROWS = 1000
 SETTINGS: dict[str, Any] = {"noise": 0.5}
 

@@ -54,6 +54,11 @@ def distance(rows: FloatArray) -> float:
     return float(np.sqrt(((rows[:, None] - manifold()[None]) ** 2).sum(axis=-1).min(axis=1)).mean())
 
 
+def coverage(rows: FloatArray) -> float:
+    """Return the mean distance of the roll to the nearest of some points: small if they are all along it."""
+    return float(np.sqrt(((rows[:, None] - manifold()[None]) ** 2).sum(axis=-1).min(axis=0)).mean())
+
+
 def cosine_error(rows: FloatArray, mean: FloatArray) -> float:
     """Return 1 - the mean cosine between the learnt and the true score at noisy points."""
     truth, own = true_mean(rows) - rows, mean - rows

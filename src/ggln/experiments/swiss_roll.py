@@ -1,4 +1,4 @@
-"""Figures 3A and 4: one pass over samples of the Swiss roll, then a grid through 24 denoising steps."""
+"""Figures 3A and 4: samples of the Swiss roll are learnt, then a grid goes through 24 denoising steps."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,31 +15,33 @@ from ggln.experiments.seeds import Mean, average
 FloatArray = NDArray[np.float64]
 Field = Callable[[FloatArray], FloatArray]
 
-VERSION = "1"
+VERSION = "2"
 STEPS = 24
 SHOWN = (0, 1, 3, 8, 24)
 TEST_ROWS = 500
-SETTINGS: dict[str, Any] = {
-    "noise": roll.NOISE,
-    "noise_unit": "data",
+SETTINGS: dict[str, Any] = {"noise": roll.NOISE, "noise_unit": "data"}
+PASS: dict[str, Any] = {
+    "step": "split",
     "layer_sizes": (50,) * 3 + (1,),
     "context_dim": 12,
     "anneal": True,
     "shuffle": False,
 }
-OURS, TRUTH = "G-GLN", "the true score"
+"""Networks of the paper's kind, by gradient steps in one pass."""
+OURS, NETWORKS, TRUTH = "G-GLN", "G-GLN, one pass", "the true score"
 LEARNING_RATES, BATCHES = (0.01, 0.0005), (1, 10, 100)
 MLPS = {f"MLP, batch {batch}, rate {rate:g}": (rate, batch) for rate in LEARNING_RATES for batch in BATCHES}
-METHODS = (OURS, *MLPS)
-MEASURES = ("distance", "cosine_error")
+METHODS = (OURS, NETWORKS, *MLPS)
+MEASURES = ("distance", "coverage", "cosine_error")
 
 
 def field(method: str, settings: dict[str, Any], rows: int, seed: int, n_jobs: int | None = 1) -> Field:
-    """Learn `rows` samples in one pass; return x -> mu(x). All methods see the same samples."""
+    """Learn `rows` samples; return x -> mu(x). All methods see the same samples."""
     if method == TRUTH:
         return roll.true_mean
     clean = roll.sample(rows, seed)
-    if method == OURS:
+    if method in (OURS, NETWORKS):
+        settings = settings | (PASS if method == NETWORKS else {})
         model = DenoisingDensity(**settings, random_state=seed, n_jobs=n_jobs).fit(clean)
         return model.denoise
     noisy = clean + roll.NOISE * np.random.default_rng([seed, 1]).standard_normal(clean.shape)
@@ -47,7 +49,10 @@ def field(method: str, settings: dict[str, Any], rows: int, seed: int, n_jobs: i
 
 
 def follow(method: str, settings: dict[str, Any], rows: int, seed: int) -> Results:
-    """Return the grid at some of the denoising steps, its distance to the roll, and the score's error."""
+    """Return the grid at some of the denoising steps, how far it and the roll are apart, the score's error.
+
+    Points that gather in pieces of the roll are near to it; the roll is not near to them (`coverage`).
+    """
     mean = field(method, settings, rows, seed)
     points, path = roll.grid(), []
     distances = [roll.distance(points)]
@@ -62,6 +67,7 @@ def follow(method: str, settings: dict[str, Any], rows: int, seed: int) -> Resul
     return {
         "distance": distances[-1],
         "distances": distances,
+        "coverage": roll.coverage(points),
         "cosine_error": roll.cosine_error(noisy, mean(noisy)),
         "path": path,
     }
@@ -79,7 +85,7 @@ def run(
     settings = SETTINGS | replaced
     wanted = [
         jobs.Job(
-            follow, {"method": m, "settings": settings if m == OURS else {}, "rows": n, "seed": seed}, VERSION
+            follow, {"method": m, "settings": {} if m in MLPS else settings, "rows": n, "seed": seed}, VERSION
         )
         for n in sizes
         for m in (*METHODS, TRUTH)

@@ -22,7 +22,8 @@ def draw(results: dict[str, Any]) -> Figure:
                 axes = line[block * len(shown) + i]
                 axes.scatter(*np.array(points).T, s=1.5, color=colour, linewidths=0)
                 axes.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=[], yticks=[], aspect="equal")
-            axes.set_xlabel(f"distance {own[method]['distance']:.3f}", fontsize=7)
+            apart = f"to the roll {own[method]['distance']:.3f}, from it {own[method]['coverage']:.3f}"
+            axes.set_xlabel(apart, fontsize=7, loc="right")
         label = method.replace(", ", ",\n")
         line[0].set_ylabel(label, fontsize=8, rotation=0, ha="right", va="center")
     for block, n in enumerate(samples):
