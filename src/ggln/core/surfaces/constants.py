@@ -4,21 +4,19 @@ import numpy as np
 
 FIRST_SHAPE = 3.0
 """The prior of an arm's noise is an inverse gamma of this shape, as if known from twice as many rows."""
-LINE_WIDTHS = np.geomspace(0.03, 30.0, 9)
-"""Deviations of a plane that are tried, in deviations of the noise."""
-CURVE_WIDTHS = np.geomspace(0.03, 30.0, 9)
-"""The same for products of features, and for bumps."""
+WIDTHS = np.geomspace(0.03, 30.0, 9)
+"""Deviations of a plane, of products and of bumps that are tried, in deviations of the noise."""
 WIDTH_SPREAD = 1.5
 """Deviation of the logarithm of these in advance, around 0: where rows are fewer than features, noise and
 signal cannot be told apart."""
-REACH, PRODUCT_REACH = 10.0, 3.0
+REACH, PRODUCT_REACH = 10.0, 6.0
 """Standardised features are bounded at so many deviations in lines, and in products: heavy tails, squared,
 would be all that products see."""
 MOST_INPUTS = 256
 """Inputs of a regression on products at most, 21 features: a decision costs their square for each arm."""
 BUMPS = 128
-"""Bumps of an arm at most. With 256 the error on eight kinds of rewards is 0 to 8 % lower, a decision takes three
-times as long."""
+"""Bumps of an arm at most. With 256 the error on eight kinds of rewards is 0 to 8 % lower, and a decision
+takes three times as long."""
 FEWEST_ROWS = 8
 """Rows of an arm below which there is a line alone."""
 SEARCH_ROWS, SEARCH_STEPS = 256, 20
@@ -27,6 +25,8 @@ KEPT_ROWS = 2048
 """Rows of an arm that are kept to solve it afresh; later ones are learnt one by one, and not kept."""
 SWITCHING = 1.0 / 128.0
 """The part of its share that each regression gives to the others with each row."""
+LINE_SHARE = 0.8
+"""The share of planes in advance."""
 MOST_POOLED = 3.0
 """Log odds that all arms together can give one regression over another in advance."""
 LEAST_SHARE = 0.01
@@ -35,3 +35,5 @@ JITTER = 1e-8
 """Added to the bumps' variances of 1: equal rows give equal bumps."""
 GROWTH = 0.1
 """All arms' lines are solved afresh when the rows of all arms have grown by this part."""
+LENT_ROWS = 256
+"""Latest rows of an arm that others borrow, at most."""

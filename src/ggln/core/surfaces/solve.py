@@ -1,6 +1,5 @@
 """Solving an arm's regressions on all its rows: weights, noise, and how wide priors are."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +11,12 @@ from ggln.core import lengths
 from ggln.core.newton.bump_kernels import covariance
 from ggln.core.surfaces import constants
 from ggln.core.surfaces.kernels import Surface, inputs_of
+from ggln.core.surfaces.rows import Rows
 
 FloatArray = NDArray[np.float64]
 KINDS = ("line", "products", "bumps")
-NONE = np.zeros(0)
+WIDTH_PRIOR = -0.5 * (np.log(constants.WIDTHS) / constants.WIDTH_SPREAD) ** 2
+"""Log density in advance of the widths that are tried."""
 
 
 class Units(NamedTuple):
@@ -88,11 +89,18 @@ def evidence(inputs: FloatArray, rewards: FloatArray, weights: FloatArray, noise
     return float(ends - after * np.log(scale + 0.5 * max(rest, 0.0)) - np.log(np.diag(factor)).sum())
 
 
-def condition(surface: Surface, rows: FloatArray, rewards: FloatArray, weights: FloatArray) -> None:
-    """Give a regression that knows nothing the posterior of contexts [n, d] and rewards [n] # OUT."""
-    inputs = inputs_of(surface, rows)
+def level_of(surface: Surface) -> float:
+    """Return what a regression expects of the mean context, in the user's units."""
+    shift, scale = surface.paid
+    level = surface.mean[0] * surface.widths[0] / np.sqrt(surface.units.shape[1])
+    return float(shift + scale * level)
+
+
+def condition(surface: Surface, rows: Rows) -> None:
+    """Give a regression that knows nothing the posterior of an arm's rows # OUT."""
+    inputs, weights = inputs_of(surface, rows.contexts), rows.weights
     lines = inputs * weights[:, None]
-    goals = (rewards - surface.paid[0]) / surface.paid[1]
+    goals = (rows.rewards - surface.paid[0]) / surface.paid[1]
     precision = lines.T @ inputs
     precision[np.diag_indices_from(precision)] += 1.0
     factor, _ = lapack.dpotrf(precision, lower=True, clean=True)
@@ -107,27 +115,27 @@ def condition(surface: Surface, rows: FloatArray, rewards: FloatArray, weights: 
 def widths_tried(kind: str, line: float) -> list[FloatArray]:
     """Return the widths of priors that are tried for a kind; those of lines are known for other kinds."""
     if kind == "line":
-        return [np.array([width, width, 0.0]) for width in constants.LINE_WIDTHS]
-    return [np.array([line, line, width]) for width in constants.CURVE_WIDTHS]
+        return [np.array([width, width, 0.0]) for width in constants.WIDTHS]
+    return [np.array([np.hypot(line, width), line, width]) for width in constants.WIDTHS]
 
 
-def weigh(
-    kind: str, make: Callable[[FloatArray], Surface], tried: list[FloatArray], rows: FloatArray, goals: FloatArray,
-    weights: FloatArray,
-) -> FloatArray:
-    """Return the evidence of each of the widths tried, [W], for an arm's contexts and standardised rewards."""
-    inputs = inputs_of(make(np.ones(3)), rows)
-    features, found = rows.shape[1], np.empty(len(tried))
+def weigh(surface: Surface, tried: list[FloatArray], rows: Rows, goals: FloatArray) -> FloatArray:
+    """Return the evidence of each of the widths tried, [W], for an arm's rows with standardised rewards.
+
+    surface: with widths of 1.
+    """
+    inputs, features = inputs_of(surface, rows.contexts), rows.contexts.shape[1]
+    found = np.empty(len(tried))
     for number, widths in enumerate(tried):
         scales = np.repeat(widths, [1, features, inputs.shape[1] - 1 - features])
-        found[number] = evidence(inputs * scales, goals, weights, noise_of(widths))
+        found[number] = evidence(inputs * scales, goals, rows.weights, noise_of(widths))
     return found
 
 
 def find_bumps(
     rows: FloatArray, goals: FloatArray, units: FloatArray, random: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Return length scales [d] and centres [d, M], in their units, of bumps at some of the contexts [n, d]."""
+    """Return length scales [d] and centres [d, M], in their units, of bumps at some of an arm's contexts."""
     order = random.permutation(len(goals))
     points = np.clip((rows - units[0]) / units[1], -constants.REACH, constants.REACH)
     few = order[: constants.SEARCH_ROWS]
