@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from ggln.bandits import logs, sampling
 from ggln.bandits.exploration import COUNTS, RULES
 from ggln.bandits.offpolicy import PolicyValues, policy_values
+from ggln.bandits.policies import chances_of
 from ggln.core.arm_learner import ArmLearner
 from ggln.core.surfaces.learner import Posterior, SurfaceLearner
 from ggln.single_rows import in_order, with_names
@@ -204,18 +205,33 @@ class Deciding:
         return (expected, deviation) if return_std else expected
 
     def evaluate(
-        self, contexts: ArrayLike, arms: Sequence[Label], rewards: ArrayLike, propensities: ArrayLike
+        self,
+        contexts: ArrayLike,
+        arms: Sequence[Label],
+        rewards: ArrayLike,
+        propensities: ArrayLike,
+        policy: Any = None,
     ) -> PolicyValues:
-        """Estimate from logged decisions what `predict` would earn per decision.
+        """Estimate from logged decisions what a policy would earn per decision; by default, `predict`.
 
         The decisions must not have been learnt: keep the last part of a log for this. See `PolicyValues`.
+
+        Parameters
+        ----------
+        contexts, arms, rewards, propensities :
+            The log, as `partial_fit` takes it.
+        policy : optional
+            Another policy, of which this one's expectations are the model: see `ggln.bandits.evaluate`.
         """
         self._begin()
         expected = np.atleast_2d(self.predict_expectations(contexts))
         count = expected.shape[0]
         numbers = logs.arm_numbers(self.arms_, arms, count)
         paid, chances = self._rewards("rewards", rewards, count), logs.probabilities(propensities, count)
-        return policy_values(expected, self._known(expected).argmax(axis=1), numbers, paid, chances)
+        if policy is None:
+            best = self._known(expected).argmax(axis=1)
+            return policy_values(expected, np.eye(len(self.arms_))[best], numbers, paid, chances)
+        return policy_values(expected, chances_of(policy, contexts, self.arms_), numbers, paid, chances)
 
     def _known(self, expected: FloatArray) -> FloatArray:
         """Return expectations in which arms that were never played cannot be the best, if any was played."""

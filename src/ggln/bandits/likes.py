@@ -49,7 +49,7 @@ def rows_lent(known: dict[Any, FloatArray], arms: list[Any], arm: Any) -> list[t
     --------
     >>> known = {"a": np.array([0.0]), "b": np.array([10.0]), "new": np.array([1.0])}
     >>> [(number, round(rows, 1)) for number, rows in rows_lent(known, ["a", "b"], "new")]
-    [(0, 7.8), (1, 1.1)]
+    [(0, 7.0), (1, 1.0)]
     """
     if arm not in known:
         return []

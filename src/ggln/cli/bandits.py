@@ -92,7 +92,7 @@ def bandit_ablation(
     store: Store = None,
     output: Output = RESULTS,
 ) -> None:
-    """What each ingredient of GLCB() is worth: one of them changed, in the same episodes, beside LinFullPost.
+    """What each ingredient of GLCB(step="capped") is worth: one changed in the same episodes; LinFullPost.
 
     Example: ggln reproduce bandit-ablation --tasks wheel --seeds 3 --n-jobs -1
     """
