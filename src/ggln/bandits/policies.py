@@ -1,4 +1,4 @@
-"""What any policy would do, as probabilities of arms: a function, an object of some library, or its choices."""
+"""What any policy would do, as probabilities of arms: a function, a library's object, or its choices."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def _chosen(choices: Any, arms: list[Any]) -> FloatArray:
 def _checked(found: FloatArray, count: int, arms: list[Any]) -> FloatArray:
     if found.shape != (count, len(arms)):
         raise ValueError(
-            f"policy must give {len(arms)} probabilities for each of {count} contexts, got shape {found.shape}"
+            f"policy must give {len(arms)} probabilities for each of {count} contexts, got {found.shape}"
         )
     if not (found >= 0.0).all() or np.abs(found.sum(axis=1) - 1.0).max() > CLOSE:
         raise ValueError("policy must give probabilities that are at least 0 and add up to 1")

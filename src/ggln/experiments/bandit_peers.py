@@ -15,15 +15,20 @@ from threadpoolctl import threadpool_limits
 from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
 from ggln.experiments import bandit_worlds as worlds
-from ggln.experiments import jobs
+from ggln.experiments import bandits, jobs
 from ggln.experiments.bandit_peer_models import LINEAR, policies
-from ggln.experiments.bandit_tasks import check_names
+from ggln.experiments.bandit_tasks import CONTINUOUS, TASKS, check_names
 from ggln.experiments.extras import require, version
 from ggln.experiments.record import Results, machine
+from ggln.experiments.seeds import standard_error
 
 VERSION = "1"
 LIBRARIES = ("mabwiser", "contextualbandits", "vowpalwabbit")
 OURS = ("GLCB", "GLCB thompson", "GLCB capped")
+PAID = ("oracle", bandits.OURS, bandits.CAPPED, "LinFullPost")
+"""Policies that play the paper's bandits."""
+PAPERS = (*CONTINUOUS, "mushroom")
+WAYS = ("ucb", "thompson")
 DELAYS = (0, 50, 500)
 """Steps after which a reward comes at the latest; it comes after any number of steps up to that."""
 
@@ -57,9 +62,9 @@ def play_late(policy: Any, episode: Episode, longest: int, seed: int) -> Any:
     return arms
 
 
-def wait(world: str, exploration: str, longest: int, seed: int, steps: int) -> Results:
-    """Return the regret of `GLCB()` where rewards come late."""
-    episode = worlds.episode(world, seed, steps)
+def wait(exploration: str, longest: int, seed: int, steps: int) -> Results:
+    """Return the regret of `GLCB()` on products of features where rewards come late."""
+    episode = worlds.episode("products", seed, steps)
     policy = GLCB(n_arms=worlds.ARMS, exploration=exploration, random_state=seed, n_jobs=1)
     played = play_late(policy, episode, longest, seed)
     return {"regret": float(simulate.regret(episode, played)[-1])}
@@ -90,9 +95,12 @@ def run(
     steps: int = worlds.STEPS,
     store: Path = Path("results/.jobs"),
     n_jobs: int | None = None,
+    data_dir: Path | None = None,
+    tasks: Sequence[str] = PAPERS,
 ) -> Results:
-    """Let all policies play some worlds, ours with late rewards as well, and time a decision over 8 arms."""
+    """Let all policies play some worlds; ours play the paper's bandits and with late rewards as well."""
     check_names(names, worlds.WORLDS, "world")
+    check_names(tasks, TASKS, "bandit")
     for library in LIBRARIES:
         require(library)
     wanted = [
@@ -102,61 +110,65 @@ def run(
         for policy in names_of(world)
     ]
     late = [
-        jobs.Job(
-            wait,
-            {"world": "products", "exploration": way, "longest": longest, "seed": seed, "steps": steps},
-            VERSION,
-        )
+        jobs.Job(wait, {"exploration": way, "longest": longest, "seed": seed, "steps": steps}, VERSION)
         for seed in range(seeds)
-        for way in ("ucb", "thompson")
+        for way in WAYS
         for longest in DELAYS
     ]
+    paid = [
+        jobs.Job(bandits.follow, _arguments(name, policy, seed), VERSION, {"data_dir": data_dir})
+        for seed in range(seeds)
+        for name in tasks
+        for policy in PAID
+    ]
     timed = jobs.Job(decide, {"arms": 8, "seed": 0, "rows": steps}, VERSION)
-    found = jobs.run([*wanted, *late, timed], store, n_jobs, "episodes")
-    played = list(zip(wanted, found, strict=False))
-    waited = list(zip(late, found[len(wanted) :], strict=False))
+    found = iter(jobs.run([*wanted, *late, *paid, timed], store, n_jobs, "episodes"))
+    played, waited, earned = ([(job.arguments, next(found)) for job in some] for some in (wanted, late, paid))
     return {
         "experiment": "bandit-peers",
         "steps": steps,
         "seeds": seeds,
-        "machine": machine()
-        | {name: value for library in LIBRARIES for name, value in version(library).items()},
+        "machine": machine() | {key: value for name in LIBRARIES for key, value in version(name).items()},
         "worlds": {world: _world(world, played) for world in names},
+        "tasks": {
+            name: {
+                policy: _mean("rewards", earned, task=TASKS[name]._asdict(), policy=policy) for policy in PAID
+            }
+            for name in tasks
+        },
         "late": {
             way: {
-                str(longest): _mean(
-                    [
-                        r["regret"]
-                        for job, r in waited
-                        if (job.arguments["exploration"], job.arguments["longest"]) == (way, longest)
-                    ]
-                )
-                for longest in DELAYS
+                str(longest): _mean("regret", waited, exploration=way, longest=longest) for longest in DELAYS
             }
-            for way in ("ucb", "thompson")
+            for way in WAYS
         },
-        "decision_microseconds": found[-1]["microseconds"],
+        "decision_microseconds": next(found)["microseconds"],
     }
 
 
-def _world(world: str, played: list[tuple[jobs.Job, Results]]) -> Results:
+def _arguments(name: str, policy: str, seed: int) -> dict[str, Any]:
+    """Return the arguments of a policy's episode in one of the paper's bandits."""
+    task = TASKS[name]
+    setting = bandits.settings(policy, task.binary)
+    return {"task": task._asdict(), "policy": policy, "setting": setting, "seeds": [seed], "steps": None}
+
+
+def _mean(value: str, found: list[tuple[dict[str, Any], Results]], **arguments: Any) -> Results:
+    """Return mean and standard error of a value over the jobs with these arguments."""
+    own = [np.ravel(r[value]) for given, r in found if all(given[k] == v for k, v in arguments.items())]
+    numbers = np.concatenate(own)
+    return {"mean": float(numbers.mean()), "error": standard_error(numbers), "seeds": numbers.size}
+
+
+def _world(world: str, played: list[tuple[dict[str, Any], Results]]) -> Results:
     """Return regrets and times of all policies in a world, and ours over the best of the others."""
     lines = {}
     for policy in names_of(world):
-        own = [r for job, r in played if (job.arguments["world"], job.arguments["policy"]) == (world, policy)]
-        regrets = np.array([result["regret"] for result in own])
-        error = regrets.std(ddof=1) / np.sqrt(len(regrets)) if len(regrets) > 1 else 0.0
-        spent = float(np.median([result["microseconds"] for result in own]))
-        lines[policy] = {"regret": float(regrets.mean()), "error": float(error), "microseconds": spent}
-    rivals = [policy for policy in lines if policy not in OURS]
-    if world == "linear":
-        rivals = list(LINEAR)
-    best = min(rivals, key=lambda policy: lines[policy]["regret"])
-    return {"policies": lines, "best_other": best, "ratio": lines["GLCB"]["regret"] / lines[best]["regret"]}
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values))
+        lines[policy] = _mean("regret", played, world=world, policy=policy)
+        lines[policy]["microseconds"] = _mean("microseconds", played, world=world, policy=policy)["mean"]
+    rivals = LINEAR if world == "linear" else [policy for policy in lines if policy not in OURS]
+    best = min(rivals, key=lambda policy: lines[policy]["mean"])
+    return {"policies": lines, "best_other": best, "ratio": lines["GLCB"]["mean"] / lines[best]["mean"]}
 
 
 def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
@@ -165,7 +177,7 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]
     names = dict.fromkeys(policy for own in results["worlds"].values() for policy in own["policies"])
     lines = {
         policy: {
-            world: own["policies"][policy]["regret"]
+            world: own["policies"][policy]["mean"]
             for world, own in results["worlds"].items()
             if policy in own["policies"]
         }
@@ -173,3 +185,16 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]
     }
     lines["GLCB / best of others"] = {world: own["ratio"] for world, own in results["worlds"].items()}
     return columns, lines
+
+
+def paid_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
+    """Return the columns, and what each policy earns in the paper's bandits."""
+    lines = {policy: {name: own[policy]["mean"] for name, own in results["tasks"].items()} for policy in PAID}
+    return dict.fromkeys(results["tasks"], ".0f"), lines
+
+
+def late_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
+    """Return the columns, and the regret by the longest delay of rewards."""
+    found = results["late"]
+    lines = {way: {name: cell["mean"] for name, cell in own.items()} for way, own in found.items()}
+    return {str(longest): ".0f" for longest in DELAYS}, lines

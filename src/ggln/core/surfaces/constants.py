@@ -25,8 +25,9 @@ KEPT_ROWS = 2048
 """Rows of an arm that are kept to solve it afresh; later ones are learnt one by one, and not kept."""
 SWITCHING = 1.0 / 128.0
 """The part of its share that each regression gives to the others with each row."""
-LINE_SHARE = 0.8
-"""The share of planes in advance."""
+LINE_SHARE = 0.95
+"""The share of planes in advance. With 0.8 and 0.98, the regret after 400 steps of linear rewards is 58 and
+56, after 600 steps of products 216 and 247."""
 MOST_POOLED = 3.0
 """Log odds that all arms together can give one regression over another in advance."""
 LEAST_SHARE = 0.01
