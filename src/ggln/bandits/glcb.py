@@ -35,9 +35,11 @@ ONE = Threads(1)
 class GLCB(Deciding, BaseEstimator):
     """Choose among arms by context, and learn online what they pay: gated linear contextual bandits.
 
-    Every arm has a gated linear network that predicts its reward's distribution from the context. Decisions
-    are learnt one at a time, each once, and none is stored but the first 1024. How little is known of an arm
-    in a context is read off the gates: how often their rows of weights were visited.
+    Every arm has posteriors of what it pays, in closed form: Bayesian regressions on the features, on their
+    products and on smooth bumps, weighed by what each predicted before it learnt. How little is known of an
+    arm in a context is the posterior's width. Decisions are learnt one at a time; of each arm the first 2048
+    are kept, in order to solve it afresh as they grow. With step="capped" or "ogd" an arm has gated linear
+    networks by gradient descent instead, and how little is known is read off their gates.
 
     Parameters
     ----------
@@ -48,18 +50,21 @@ class GLCB(Deciding, BaseEstimator):
     reward : {"gaussian", "bernoulli", "ctree"}
         What rewards are: any numbers; 0 or 1, and numbers in between; or numbers in `reward_range`, cut into
         2**depth bins, with a tree of Bernoulli variables over them that can have any shape of distribution.
-    exploration : {"thompson", "ucb", "bonus", "greedy"}
+    exploration : {"thompson", "ucb", "bonus", "greedy"} or None
         How arms are tried of which little is known: by a draw from the posterior of their mean reward, by an
         upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
-    exploration_weight : float
-        Factor on the posterior's deviation, or on the bonus.
+        None is "ucb" with posteriors, where "bonus" is the same as "greedy", and "thompson" with networks.
+    exploration_weight : float, optional
+        Factor on the posterior's deviation, or on the bonus. None is 1 with posteriors, 0.3 with networks.
     pseudo_count : {"soft_min", "mean", "leverage"}
-        What N is. With N_k how often the arm was played in the active context of neuron k: the soft minimum
+        What N is, with networks. With N_k how often the arm was played in the active context of neuron k: the soft minimum
         (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of decisions that the joint
         regression of base_model="linear" has seen in the context's direction.
     reward_range : (float, float) or None
         Rewards from this range are mapped to [0, 1]; None standardises them, by the first 1024 decisions.
         `exploration_weight` is in these units. With reward="ctree", None is (0, 1).
+    arm_features : dict of arms and arrays, optional
+        What arms are like: an arm that is added later begins from its likes. See `add_arm`.
     depth : int, 1 to 8
         Of the tree of reward="ctree".
     layer_sizes, context_dim, n_estimators, gating, gating_bias : optional
@@ -72,8 +77,10 @@ class GLCB(Deciding, BaseEstimator):
         have the features as logits, and probabilities in [0.01, 0.99].
     learning_rate, weight_range : optional
         As in `GGLNRegressor`. None takes 0.03 and (0, 1000) for Gaussian rewards, 0.1 and (-200, 200) else.
-    step : {"capped", "ogd"}
-        As in `GGLNRegressor`.
+    step : {"newton", "capped", "ogd"}
+        "newton": posteriors in closed form. The others are gradient steps of networks, as in `GGLNRegressor`;
+        all parameters of networks are theirs. Trees (reward="ctree") always learn by gradient steps, capped
+        ones with "newton".
     aggregation, standardize : optional
         As in `GGLNRegressor`; `standardize` is about contexts.
     random_state : None, int or RandomState

@@ -3,10 +3,11 @@
 A regression sees z, the features in their units, bounded, and makes inputs phi [P] of it, each times the
 deviation of its weight in advance in deviations of the noise, so that all weights are N(0, s^2) then:
 
-  level / sqrt(d),   line z_i / sqrt(d),   curve sqrt(2) z_i z_j / d and curve (z_i^2 - 1) / d,   curve L^-1 k(z)
+  level / sqrt(d),   line z_i / sqrt(d),
+  curve sqrt(2) z_i z_j / d and curve (z_i^2 - 1) / d, or curve L^-1 k(z)
 
-with k the Matern bumps and L L' their own covariance. The noise's variance s^2 has an inverse gamma of shape a
-and scale b. After rows Phi [n, P] with rewards r and weights W, in the unit of rewards,
+with k the Matern bumps and L L' their own covariance. The noise's variance s^2 has an inverse gamma of shape
+a and scale b. After rows Phi [n, P] with rewards r and weights W, in the unit of rewards,
 
   S = (I + Phi' W Phi)^-1,   m = S Phi' W r,   a + sum W / 2,   b + (r' W r - m' Phi' W r) / 2,
 
@@ -55,7 +56,7 @@ def inputs(surface: Surface, rows: FloatArray) -> FloatArray:
 
 def posterior(phi: FloatArray, rewards: FloatArray, weights: FloatArray, shape: float, scale: float) -> Known:
     """Return the posterior of inputs [n, P] and rewards [n], in their unit."""
-    spread: FloatArray = np.linalg.inv(np.eye(phi.shape[1]) + phi.T @ (weights[:, None] * phi))
+    spread = np.asarray(np.linalg.inv(np.eye(phi.shape[1]) + phi.T @ (weights[:, None] * phi)), np.float64)
     told = phi.T @ (weights * rewards)
     mean = spread @ told
     rest = weights @ rewards**2 - mean @ told
