@@ -24,6 +24,9 @@ Label = Any
 
 FEWEST_KNOWN = 2
 """Rewards from which on the unit of rewards is known: before, any arm is played."""
+EXACT_WEIGHT, GATED_WEIGHT = 0.7, 0.3
+"""Factors on deviations by default. With 1 and 0.7, regrets by upper bounds of posteriors are 56 and 53 on
+linear rewards, 429 and 403 on binary products; with 0.5 the wheel is explored too little."""
 PATIENCE = 1024
 """Decisions after which one that waits for its reward counts 1/e."""
 
@@ -152,7 +155,7 @@ class Deciding:
         """Return how arms are explored, and the factor on deviations or on the bonus."""
         exact = self._exact
         rule = self.exploration or ("ucb" if exact else "thompson")
-        usual = 1.0 if exact else 0.3
+        usual = EXACT_WEIGHT if exact else GATED_WEIGHT
         return rule, usual if self.exploration_weight is None else self.exploration_weight
 
     @property

@@ -55,11 +55,11 @@ class GLCB(Deciding, BaseEstimator):
         upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
         None is "ucb" with posteriors, where "bonus" is the same as "greedy", and "thompson" with networks.
     exploration_weight : float, optional
-        Factor on the posterior's deviation, or on the bonus. None is 1 with posteriors, 0.3 with networks.
+        Factor on the posterior's deviation, or on the bonus. None is 0.7 with posteriors, 0.3 with networks.
     pseudo_count : {"soft_min", "mean", "leverage"}
-        What N is, with networks. With N_k how often the arm was played in the active context of neuron k: the soft minimum
-        (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of decisions that the joint
-        regression of base_model="linear" has seen in the context's direction.
+        What N is, with networks. With N_k how often the arm was played in the active context of neuron k:
+        the soft minimum (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of
+        decisions that the joint regression of base_model="linear" has seen in the context's direction.
     reward_range : (float, float) or None
         Rewards from this range are mapped to [0, 1]; None standardises them, by the first 1024 decisions.
         `exploration_weight` is in these units. With reward="ctree", None is (0, 1).
