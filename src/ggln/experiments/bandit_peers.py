@@ -171,20 +171,16 @@ def _world(world: str, played: list[tuple[dict[str, Any], Results]]) -> Results:
     return {"policies": lines, "best_other": best, "ratio": lines["GLCB"]["mean"] / lines[best]["mean"]}
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
-    """Return the columns, and every policy's regret in each world."""
-    columns = dict.fromkeys(results["worlds"], ".0f")
-    names = dict.fromkeys(policy for own in results["worlds"].values() for policy in own["policies"])
+def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the columns, and every policy's regret in each world that it can play."""
+    found = {world: own["policies"] for world, own in results["worlds"].items()}
+    names = dict.fromkeys(policy for own in found.values() for policy in own)
     lines = {
-        policy: {
-            world: own["policies"][policy]["mean"]
-            for world, own in results["worlds"].items()
-            if policy in own["policies"]
-        }
+        policy: {world: f"{own[policy]['mean']:.0f}" if policy in own else "" for world, own in found.items()}
         for policy in names
     }
-    lines["GLCB / best of others"] = {world: own["ratio"] for world, own in results["worlds"].items()}
-    return columns, lines
+    ratios = {world: f"{own['ratio']:.2f}" for world, own in results["worlds"].items()}
+    return dict.fromkeys(found, ""), lines | {"GLCB over the best of others": ratios}
 
 
 def paid_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
