@@ -14,7 +14,7 @@ from ggln.bandits import GLCB
 from ggln.core import constants, memory
 from ggln.core.arms import Arms
 
-TINY = {"layer_sizes": (6, 3), "context_dim": 2, "random_state": 0}
+TINY = {"step": "capped", "layer_sizes": (6, 3), "context_dim": 2, "random_state": 0}
 KINDS = {"gaussian": {}, "bernoulli": {"reward": "bernoulli"}, "ctree": {"reward": "ctree", "depth": 2}}
 
 
@@ -278,7 +278,6 @@ def test_errors_are_clear_and_change_nothing(rows, tiny, log, tmp_path):
         ("contexts contains NaN", policy.select, ([0.0, np.nan, 0.0, 0.0],)),
         ("contexts must be numbers.*'red'.*columns of 0 and 1", policy.select, ([0.0, "red", 0.0, 0.0],)),
         ("contexts must be numbers", policy.partial_fit, ([[0.0, 1.0], [0.0]], *many[1:])),
-        ("context must be a 1-D array", policy.select, (contexts[:2],)),
         ("context must be a 1-D array", policy.update, ([], 0, 1.0)),
         ("arms must be a sequence of 2", policy.partial_fit, (contexts[:2], [0], [0.0, 1.0])),
         (r"rewards must be of shape \(2,\)", policy.partial_fit, (contexts[:2], [0, 1], [0.0])),

@@ -7,7 +7,7 @@ from ggln.bandits import GLCB
 from ggln.bandits.logs import weights
 from ggln.bandits.offpolicy import policy_values
 
-TINY = {"layer_sizes": (6, 3), "context_dim": 2, "random_state": 0}
+TINY = {"step": "capped", "layer_sizes": (6, 3), "context_dim": 2, "random_state": 0}
 
 
 def make_log(rows, seed):
@@ -30,7 +30,7 @@ def test_estimates_are_right_on_average():
         expected = np.column_stack([np.full(300, 3.0), np.zeros(300)])
         found.append(
             (
-                policy_values(expected, expected.argmax(axis=1), arms, rewards, propensities),
+                policy_values(expected, np.eye(2)[expected.argmax(axis=1)], arms, rewards, propensities),
                 means[:, 0].mean(),
             )
         )
@@ -45,7 +45,7 @@ def test_estimates_are_right_on_average():
 
 def test_a_good_model_makes_the_doubly_robust_estimate_sharp():
     _, arms, rewards, propensities, means = make_log(2000, 0)
-    values = policy_values(means, means.argmax(axis=1), arms, rewards, propensities)
+    values = policy_values(means, np.eye(2)[means.argmax(axis=1)], arms, rewards, propensities)
     assert abs(values.doubly_robust.value - 1.0) < 4 * values.doubly_robust.error
     assert values.doubly_robust.error < 0.6 * values.ips.error
     assert values.matches == np.count_nonzero(means.argmax(axis=1) == arms)
@@ -53,7 +53,7 @@ def test_a_good_model_makes_the_doubly_robust_estimate_sharp():
 
 
 def test_without_a_match_nothing_is_known():
-    expected, chosen, played = np.array([[1.0, 0.0]] * 3), np.array([0, 0, 0]), np.array([1, 1, 1])
+    expected, chosen, played = np.array([[1.0, 0.0]] * 3), np.eye(2)[[0, 0, 0]], np.array([1, 1, 1])
     values = policy_values(expected, chosen, played, np.ones(3), np.full(3, 0.5))
     assert np.isnan(values.snips.value)
     assert values.matches == 0

@@ -29,4 +29,4 @@ def test_every_variant_is_a_policy():
     from ggln.bandits import GLCB
 
     for own in bandit_ablation.VARIANTS.values():
-        GLCB(2, **own).select([0.0])
+        GLCB(2, **{"step": "capped"} | own).select([0.0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,11 +15,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _get_feature_names
 
 from ggln import persistence
-from ggln.bandits import logs, networks
+from ggln.bandits import likes, logs, networks
 from ggln.bandits.deciding import Deciding, Label
 from ggln.bandits.exploration import COUNTS, RULES
 from ggln.core import constants
 from ggln.core.arm_learner import ArmLearner, Decisions
+from ggln.core.surfaces.learner import SurfaceLearner
 from ggln.core.threads import Threads
 from ggln.estimators import GGLNRegressor
 from ggln.manners import RATE, draw_seed
@@ -34,9 +35,11 @@ ONE = Threads(1)
 class GLCB(Deciding, BaseEstimator):
     """Choose among arms by context, and learn online what they pay: gated linear contextual bandits.
 
-    Every arm has a gated linear network that predicts its reward's distribution from the context. Decisions
-    are learnt one at a time, each once, and none is stored but the first 1024. How little is known of an arm
-    in a context is read off the gates: how often their rows of weights were visited.
+    Every arm has posteriors of what it pays, in closed form: Bayesian regressions on the features, on their
+    products and on smooth bumps, weighed by what each predicted before it learnt. How little is known of an
+    arm in a context is the posterior's width. Decisions are learnt one at a time; of each arm the first 2048
+    are kept, in order to solve it afresh as they grow. With step="capped" or "ogd" an arm has gated linear
+    networks by gradient descent instead, and how little is known is read off their gates.
 
     Parameters
     ----------
@@ -47,18 +50,21 @@ class GLCB(Deciding, BaseEstimator):
     reward : {"gaussian", "bernoulli", "ctree"}
         What rewards are: any numbers; 0 or 1, and numbers in between; or numbers in `reward_range`, cut into
         2**depth bins, with a tree of Bernoulli variables over them that can have any shape of distribution.
-    exploration : {"thompson", "ucb", "bonus", "greedy"}
+    exploration : {"thompson", "ucb", "bonus", "greedy"} or None
         How arms are tried of which little is known: by a draw from the posterior of their mean reward, by an
         upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
-    exploration_weight : float
-        Factor on the posterior's deviation, or on the bonus.
+        None is "ucb" with posteriors, where "bonus" is the same as "greedy", and "thompson" with networks.
+    exploration_weight : float, optional
+        Factor on the posterior's deviation, or on the bonus. None is 0.7 with posteriors, 0.3 with networks.
     pseudo_count : {"soft_min", "mean", "leverage"}
-        What N is. With N_k how often the arm was played in the active context of neuron k: the soft minimum
-        (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of decisions that the joint
-        regression of base_model="linear" has seen in the context's direction.
+        What N is, with networks. With N_k how often the arm was played in the active context of neuron k:
+        the soft minimum (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of
+        decisions that the joint regression of base_model="linear" has seen in the context's direction.
     reward_range : (float, float) or None
         Rewards from this range are mapped to [0, 1]; None standardises them, by the first 1024 decisions.
         `exploration_weight` is in these units. With reward="ctree", None is (0, 1).
+    arm_features : dict of arms and arrays, optional
+        What arms are like: an arm that is added later begins from its likes. See `add_arm`.
     depth : int, 1 to 8
         Of the tree of reward="ctree".
     layer_sizes, context_dim, n_estimators, gating, gating_bias : optional
@@ -71,8 +77,10 @@ class GLCB(Deciding, BaseEstimator):
         have the features as logits, and probabilities in [0.01, 0.99].
     learning_rate, weight_range : optional
         As in `GGLNRegressor`. None takes 0.03 and (0, 1000) for Gaussian rewards, 0.1 and (-200, 200) else.
-    step : {"capped", "ogd"}
-        As in `GGLNRegressor`.
+    step : {"newton", "capped", "ogd"}
+        "newton": posteriors in closed form. The others are gradient steps of networks, as in `GGLNRegressor`;
+        all parameters of networks are theirs. Trees (reward="ctree") always learn by gradient steps, capped
+        ones with "newton".
     aggregation, standardize : optional
         As in `GGLNRegressor`; `standardize` is about contexts.
     random_state : None, int or RandomState
@@ -109,11 +117,12 @@ class GLCB(Deciding, BaseEstimator):
         "arms": ["array-like", None],
         "reward": [StrOptions({"gaussian", "bernoulli", "ctree"})],
         "depth": [Interval(Integral, 1, 8, closed="both")],
-        "exploration": [StrOptions(set(RULES))],
-        "exploration_weight": [Interval(Real, 0, 1e9, closed="both")],
+        "exploration": [StrOptions(set(RULES)), None],
+        "exploration_weight": [Interval(Real, 0, 1e9, closed="both"), None],
         "pseudo_count": [StrOptions(set(COUNTS))],
         "reward_range": ["array-like", None],
-        "step": [StrOptions({"capped", "ogd"})],
+        "arm_features": [dict, None],
+        "step": [StrOptions({"newton", "capped", "ogd"})],
         "gating": [StrOptions({"sphere", "axis", "mixed"})],
         "base_model": [StrOptions({"none", "feature", "blr", "linear"})],
         "learning_rate": [RATE, None],
@@ -128,10 +137,11 @@ class GLCB(Deciding, BaseEstimator):
         n_arms: int | None = None,
         arms: Sequence[Label] | None = None,
         reward: str = "gaussian",
-        exploration: str = "thompson",
-        exploration_weight: float = 0.3,
+        exploration: str | None = None,
+        exploration_weight: float | None = None,
         pseudo_count: str = "soft_min",
         reward_range: tuple[float, float] | None = None,
+        arm_features: Mapping[Label, ArrayLike] | None = None,
         depth: int = 3,
         layer_sizes: Sequence[int] = (32, 32, 32),
         context_dim: int = 4,
@@ -143,7 +153,7 @@ class GLCB(Deciding, BaseEstimator):
         bias_range: float = 5.0,
         bias_variance: float = 10.0,
         learning_rate: float | None = None,
-        step: str = "capped",
+        step: str = "newton",
         projection: str = "clip",
         barrier: float = 1e-6,
         weight_range: tuple[float, float] | None = None,
@@ -161,6 +171,7 @@ class GLCB(Deciding, BaseEstimator):
         self.exploration_weight = exploration_weight
         self.pseudo_count = pseudo_count
         self.reward_range = reward_range
+        self.arm_features = arm_features
         self.depth = depth
         self.layer_sizes = layer_sizes
         self.context_dim = context_dim
@@ -184,6 +195,8 @@ class GLCB(Deciding, BaseEstimator):
         self.n_jobs = n_jobs
 
     _seed: int
+    _described: dict[Any, FloatArray]  # features of arms
+    _retired: dict[Any, SurfaceLearner]  # arms that were removed, and may come back
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Show the arms there are by now, whichever it began with."""
@@ -201,7 +214,7 @@ class GLCB(Deciding, BaseEstimator):
         row, number = self._row(context), logs.arm_number(self.arms_, arm)
         paid = self._rewards("reward", [reward], 1)
         learner = self._learner or self._new_learner(row.shape[1])
-        learner.learn(Decisions(row, np.array([number]), paid[:, None], np.ones(1)), ONE)
+        self._learn(learner, Decisions(row, np.array([number]), paid[:, None], np.ones(1)), ONE)
         self._keep(learner, with_names(context)[0])
         return self
 
@@ -238,32 +251,85 @@ class GLCB(Deciding, BaseEstimator):
             paces = logs.weights(logs.probabilities(propensities, count), len(self.arms_))
         learner = self._learner or self._new_learner(rows.shape[1])
         with Threads(joblib.effective_n_jobs(self.n_jobs)) as threads:
-            learner.learn(Decisions(rows, numbers, paid[:, None], paces), threads)
+            self._learn(learner, Decisions(rows, numbers, paid[:, None], paces), threads)
         self._keep(learner, names)
         return self
 
+    def _learn(self, learner: ArmLearner | SurfaceLearner, decisions: Decisions, threads: Threads) -> None:
+        """Learn decisions in their order, which then wait no more."""
+        if isinstance(learner, SurfaceLearner):
+            for context, arm, reward, pace in zip(*decisions, strict=True):
+                learner.learn(context, int(arm), float(reward[0]), float(pace))
+        else:
+            learner.learn(decisions, threads)
+        came = np.bincount(decisions.arms, minlength=len(self.arms_))
+        self._pending = np.maximum(self._pending - came, 0.0)
+
     # Arms ----------------------------------------------------------------------------------------------
 
-    def add_arm(self, arm: Label | None = None) -> Self:
-        """Add an arm; by default it is called by the least number that is not taken."""
+    def add_arm(self, arm: Label | None = None, features: ArrayLike | None = None) -> Self:
+        """Add an arm; by default it is called by the least number that is not taken.
+
+        An arm that was removed comes back with all that was known of it. A new one begins with the prior that
+        the others' rewards give, or, if arms are described, from its likes.
+
+        Parameters
+        ----------
+        arm : str or int, optional
+        features : array-like, optional
+            What the arm is like, as in `arm_features`.
+        """
         self._begin()
         if arm is None:
             arm = next(number for number in range(len(self.arms_) + 1) if number not in self.arms_)
-        labels = logs.labels([*self.arms_, arm])
-        if self._learner is not None:
+        names = logs.labels([*self.arms_, arm])
+        described = likes.described(self._described, names[-1], features)
+        if names[-1] in self._retired:
+            assert isinstance(self._learner, SurfaceLearner)
+            self._learner.put(self._retired.pop(names[-1]))
+        elif isinstance(self._learner, SurfaceLearner):
+            self._learner.add(likes.rows_lent(described, self.arms_, names[-1]))
+        elif self._learner is not None:
             self._learner.add()
-        self.arms_ = labels
+        self.arms_, self._described = names, described
+        self._pending = np.append(self._pending, 0.0)
         return self
 
-    def remove_arm(self, arm: Label) -> Self:
-        """Remove an arm, and forget what was learnt of it."""
+    def remove_arm(self, arm: Label, forget: bool = False) -> Self:
+        """Remove an arm. `add_arm` brings it back as it was, unless it is to be forgotten.
+
+        With step="capped" and "ogd" it is always forgotten.
+        """
         self._begin()
         number = logs.arm_number(self.arms_, arm)
         if len(self.arms_) == 1:
             raise ValueError(f"arm {arm!r} is the only one: a policy needs at least one")
-        if self._learner is not None:
+        others = [other for other in range(len(self.arms_)) if other != number]
+        if isinstance(self._learner, SurfaceLearner):
+            if not forget:
+                self._retired[self.arms_[number]] = self._learner.take([number])
+            self._learner = self._learner.take(others)
+        elif self._learner is not None:
             self._learner.remove(number)
-        self.arms_ = [*self.arms_[:number], *self.arms_[number + 1 :]]
+        self.arms_ = [self.arms_[other] for other in others]
+        self._pending = self._pending[others]
+        return self
+
+    def warm_start(self, arm: Label, like: Label, rows: float = likes.ROWS) -> Self:
+        """Let an arm begin with what is known of another one, as if it had paid the same in so many rows.
+
+        What the arm has paid itself counts beside that, and soon more.
+        """
+        self._begin()
+        number, other = logs.arm_number(self.arms_, arm), logs.arm_number(self.arms_, like)
+        if not isinstance(self._learner, SurfaceLearner):
+            raise ValueError('warm_start needs step="newton" and something learnt: update the policy first')
+        if number == other or not 0.0 < rows <= likes.MOST_ROWS:
+            raise ValueError(
+                f"warm_start needs another arm and rows in (0, {likes.MOST_ROWS:g}], "
+                f"got {like!r} and {rows!r}"
+            )
+        self._learner.borrow(number, [(other, float(rows))])
         return self
 
     # Saving --------------------------------------------------------------------------------------------
@@ -273,14 +339,21 @@ class GLCB(Deciding, BaseEstimator):
         self._begin()
         header: dict[str, Any] = {
             "estimator": type(self).__name__,
-            "parameters": {**self.get_params(), "random_state": self._seed},
+            "parameters": {**self.get_params(), "random_state": self._seed, "arm_features": None},
             "arms": self.arms_,
+            "pending": self._pending.tolist(),
+            "described": [[arm, features.tolist()] for arm, features in self._described.items()],
+            "retired": [],
             "random": self._random.bit_generator.state,
             "feature_names": None if self._names is None else list(self._names),
         }
         arrays: persistence.Arrays = {}
         if self._learner is not None:
             header["learner"], arrays = self._learner.state()
+        for number, (arm, learner) in enumerate(self._retired.items()):
+            values, own = learner.state()
+            header["retired"].append([arm, values])
+            arrays |= {f"retired.{number}.{name}": array for name, array in own.items()}
         persistence.write(path, header, arrays)
 
     @classmethod
@@ -294,7 +367,16 @@ class GLCB(Deciding, BaseEstimator):
         policy.arms_ = header["arms"]
         policy._random.bit_generator.state = header["random"]
         if "learner" in header:
-            policy._keep(ArmLearner.from_state(header["learner"], arrays), header["feature_names"])
+            kind = SurfaceLearner if policy._exact else ArmLearner
+            policy._keep(kind.from_state(header["learner"], arrays), header["feature_names"])
+        policy._pending = np.array(header.get("pending", [0.0] * len(policy.arms_)), np.float64)
+        policy._described = {arm: np.array(features) for arm, features in header.get("described", [])}
+        for number, (arm, values) in enumerate(header.get("retired", [])):
+            start = f"retired.{number}."
+            own = {
+                name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
+            }
+            policy._retired[arm] = SurfaceLearner.from_state(values, own)
         return policy
 
     # Checks --------------------------------------------------------------------------------------------
@@ -312,14 +394,19 @@ class GLCB(Deciding, BaseEstimator):
         self._seed = draw_seed(self.random_state)
         self._random = np.random.default_rng([self._seed, EXPLORING])
         self._learner = None
+        self._described = likes.check(self.arm_features, labels)
+        self._retired = {}
+        self._pending = np.zeros(len(labels))
         self.arms_ = labels
 
-    def _new_learner(self, features: int) -> ArmLearner:
+    def _new_learner(self, features: int) -> ArmLearner | SurfaceLearner:
+        if self._exact:
+            return SurfaceLearner(features, len(self.arms_), self._seed)
         settings = networks.settings(self.get_params(), features, self._seed)
         return ArmLearner(settings, len(self.arms_), self._range)
 
-    def _keep(self, learner: ArmLearner, names: Any) -> None:
+    def _keep(self, learner: ArmLearner | SurfaceLearner, names: Any) -> None:
         """Keep what was learnt and, of the first contexts, the names of their features if they have some."""
         if self._learner is None and names is not None:
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        self._learner, self.n_features_in_ = learner, learner.settings.features
+        self._learner, self.n_features_in_ = learner, learner.features

@@ -51,6 +51,7 @@ LEAST = 0.01
 def regressor(parameters: dict[str, Any], seed: int) -> GGLNRegressor:
     """Return a regressor with the settings of an arm's networks: it checks them, and knows what they mean."""
     values = {name: parameters[name] for name in PARAMETERS}
+    values["step"] = "capped" if values["step"] == "newton" else values["step"]  # of trees, and for checks
     rate, span = GAUSSIAN if parameters["reward"] == "gaussian" else BERNOULLI
     values["learning_rate"] = rate if values["learning_rate"] is None else values["learning_rate"]
     values["weight_range"] = span if values["weight_range"] is None else values["weight_range"]

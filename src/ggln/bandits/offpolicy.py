@@ -1,19 +1,21 @@
 """What a policy would earn, estimated from decisions that another one made.
 
 The log holds, for each decision, the context x, the arm a that was played, what it paid r, and the
-probability p with which it was played there. A new policy plays π(x); q(x, a) is what its model expects.
+probability p with which it was played there. A new policy plays arm b with probability π(b | x); q(x, b) is
+what some model expects of it. With ρ = π(a | x) / p:
 
-* direct: mean of q(x, π(x)). No variance from p, but as wrong as the model.
-* ips: mean of r [a = π(x)] / p, inverse propensity scoring. Right on average if all p are right, and noisy.
-* snips: the same, divided by the mean of [a = π(x)] / p, which would be 1. Less noise, little bias.
-* doubly robust: direct + mean of (r - q(x, a)) [a = π(x)] / p. Right on average if p is, and only the
-  model's errors are left to make noise.
+* direct: mean of sum_b π(b | x) q(x, b). No variance from p, but as wrong as the model.
+* ips: mean of ρ r, inverse propensity scoring. Right on average if all p are right, and noisy.
+* snips: the same, divided by the mean of ρ, which would be 1. Less noise, little bias.
+* doubly robust: direct + mean of ρ (r - q(x, a)). Right on average if p is, and only the model's errors are
+  left to make noise.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 FloatArray = NDArray[np.float64]
 
@@ -24,6 +26,20 @@ class Estimate(NamedTuple):
     value: float
     error: float
 
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval that holds the mean reward with this probability, by the normal distribution.
+
+        Examples
+        --------
+        >>> low, high = Estimate(1.0, 0.1).interval(0.95)
+        >>> round(low, 3), round(high, 3)
+        (0.804, 1.196)
+        """
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must be in (0, 1), got {level!r}")
+        reach = float(ndtri(0.5 + 0.5 * level)) * self.error
+        return self.value - reach, self.value + reach
+
 
 class PolicyValues(NamedTuple):
     """Estimates of a policy's mean reward; `logged` is what the policy of the log earned itself."""
@@ -33,7 +49,7 @@ class PolicyValues(NamedTuple):
     ips: Estimate
     snips: Estimate
     doubly_robust: Estimate
-    matches: int  #: decisions of the log that the policy would have made, too
+    matches: int  #: decisions of the log that the policy might have made, too
     effective: float  #: how many evenly weighted decisions tell as much as those
 
 
@@ -44,26 +60,26 @@ def _mean(values: FloatArray) -> Estimate:
 
 def policy_values(
     expected: FloatArray,
-    chosen: NDArray[np.int64],
+    chances: FloatArray,
     arms: NDArray[np.int64],
     rewards: FloatArray,
     propensities: FloatArray,
 ) -> PolicyValues:
     """Return all estimates for a policy.
 
-    expected: [n, A], q; chosen: [n], π, the arms that it plays; arms, rewards, propensities: [n], of the log.
+    expected: [n, A], q; chances: [n, A], π; arms, rewards, propensities: [n], of the log.
 
     Examples
     --------
     >>> expected = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     >>> arms, rewards = np.array([0, 0, 1, 1]), np.array([1.0, 0.0, 0.0, 1.0])
-    >>> values = policy_values(expected, expected.argmax(axis=1), arms, rewards, np.full(4, 0.5))
+    >>> values = policy_values(expected, expected, arms, rewards, np.full(4, 0.5))
     >>> values.ips.value, values.doubly_robust.value, values.matches
     (1.0, 1.0, 2)
     """
     every = np.arange(arms.size)
-    ratios = (chosen == arms) / propensities
-    predicted = expected[every, chosen]
+    ratios = chances[every, arms] / propensities
+    predicted = np.sum(chances * expected, axis=1)
     mean_ratio = ratios.mean()
     snips = Estimate(np.nan, np.nan)
     if mean_ratio > 0.0:

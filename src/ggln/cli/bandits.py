@@ -56,6 +56,47 @@ def bandits(
     keep(console, results, output, "bandits", picture.draw)
 
 
+@app.command("bandit-peers")
+def bandit_peers(
+    worlds: Annotated[
+        str | None, typer.Option(help="Kinds of rewards, separated by commas; all by default.")
+    ] = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(help="The paper's bandits, separated by commas; financial, jester, wheel and mushroom."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Episodes of each.")] = 5,
+    steps: Annotated[int, typer.Option(min=20, help="Of an episode.")] = 3000,
+    n_jobs: Workers = 1,
+    data_dir: DataDir = None,
+    store: Store = None,
+    output: Output = RESULTS,
+) -> None:
+    """GLCB() beside all policies of MABWiser, contextualbandits and Vowpal Wabbit, each with its defaults.
+
+    Rewards are linear, products, waves or steps, continuous or binary; then the paper's bandits, rewards that
+    come late, and the time of a decision over 8 arms. Needs the libraries of the extra "peers".
+
+    Example: ggln reproduce bandit-peers --worlds linear,products --tasks wheel --seeds 1
+    """
+    from ggln.experiments import bandit_peers as experiment
+    from ggln.experiments.bandit_tasks import TASKS
+    from ggln.experiments.bandit_worlds import WORLDS
+    from ggln.plots import bandit_peers as picture
+
+    names = chosen(worlds, WORLDS, option="--worlds")
+    own = chosen(tasks, experiment.PAPERS, tuple(TASKS), "--tasks")
+    place = store_folder(store, output)
+    results = experiment.run(names, seeds, steps, place, n_jobs, data_dir, own)
+    console = new_console()
+    print_table(console, f"Regret after {steps} steps", *experiment.table(results), {})
+    print_table(console, "Cumulative reward in the paper's bandits", *experiment.paid_table(results), {})
+    title = "Regret of GLCB() on products, by the longest delay of rewards in steps"
+    print_table(console, title, *experiment.late_table(results), {})
+    console.print(f"A decision over 8 arms takes {results['decision_microseconds']:.0f} microseconds.")
+    keep(console, results, output, "bandit-peers", picture.draw)
+
+
 @app.command("bandit-rewards")
 def bandit_rewards(
     seeds: Annotated[int, typer.Option(min=1, help="Episodes of each bandit and scaling.")] = 50,
@@ -92,7 +133,7 @@ def bandit_ablation(
     store: Store = None,
     output: Output = RESULTS,
 ) -> None:
-    """What each ingredient of GLCB() is worth: one of them changed, in the same episodes, beside LinFullPost.
+    """What each ingredient of GLCB(step="capped") is worth: one changed in the same episodes; LinFullPost.
 
     Example: ggln reproduce bandit-ablation --tasks wheel --seeds 3 --n-jobs -1
     """

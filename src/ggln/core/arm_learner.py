@@ -147,6 +147,11 @@ class ArmLearner:
         self._learn(self.first, threads)
 
     @property
+    def features(self) -> int:
+        """Return the length of a context."""
+        return self.settings.features
+
+    @property
     def plays(self) -> NDArray[np.int64]:
         """Return how often each arm was played."""
         return self.arms.plays

@@ -1,4 +1,4 @@
-"""What each ingredient of `GLCB()` is worth: the defaults with one of them changed, in the same episodes.
+"""What each ingredient of `GLCB(step="capped")` is worth: one of them changed, in the same episodes.
 
 The episodes are those of seeds from 1000 on, with which the defaults were chosen. `ggln reproduce bandits`
 reports others, from 0 on.
@@ -68,9 +68,9 @@ def run(
     `replaced` arguments change the defaults that all variants begin with.
     """
     tasks.check_names(names, tasks.TASKS, "bandit")
-    defaults = (bandits.settings(bandits.OURS, False) or {}) | replaced
+    defaults = (bandits.settings(bandits.CAPPED, False) or {}) | replaced
     players: dict[str, tuple[str, dict[str, Any] | None]] = {
-        label: (bandits.OURS, defaults | own) for label, own in VARIANTS.items()
+        label: (bandits.CAPPED, defaults | own) for label, own in VARIANTS.items()
     }
     players[bandits.PAPERS] = bandits.PAPERS, presets.PAPER_BANDITS
     players[RIVAL] = RIVAL, None

@@ -25,9 +25,10 @@ from ggln.experiments.record import Results, machine
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-OURS, PAPERS, TREES = "GLCB", "GLCB-paper", "GLCB-ctree"
-"""With its defaults, with the paper's settings, and with the distribution of rewards as a tree."""
-OWN = (OURS, PAPERS, TREES)
+OURS, CAPPED, PAPERS, TREES = "GLCB", "GLCB-capped", "GLCB-paper", "GLCB-ctree"
+"""With its defaults, with networks by capped steps, with the paper's settings, and with the distribution of
+rewards as a tree."""
+OWN = (OURS, CAPPED, PAPERS, TREES)
 FRAME = ("oracle", "uniform")
 POLICIES = (*OWN, *competitors.NAMES)
 VERSION = "1"
@@ -47,11 +48,12 @@ def settings(policy: str, binary: bool) -> dict[str, Any] | None:
     if policy not in OWN:
         return None
     defaults = GLCB(n_arms=2, reward="ctree" if policy == TREES else reward).get_params()
-    return {
+    own = {
         name: value
         for name, value in defaults.items()
         if name not in ("n_arms", "arms", "random_state", "n_jobs")
     }
+    return own | ({"step": "capped"} if policy == CAPPED else {})
 
 
 def published_as(policy: str, binary: bool) -> str:

@@ -1,4 +1,4 @@
-"""What each ingredient of `GLCB()` is worth, from the results of `ggln reproduce bandit-ablation`."""
+"""What each ingredient of `GLCB(step="capped")` is worth, from `ggln reproduce bandit-ablation`."""
 
 from typing import Any
 

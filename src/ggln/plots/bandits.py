@@ -10,6 +10,7 @@ from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 VERMILLION = "#D55E00"
 LOOKS = {
     "GLCB": (GREEN, "-"),
+    "GLCB-capped": (GREEN, "-."),
     "GLCB-paper": (GREEN, "--"),
     "GLCB-ctree": (GREEN, ":"),
     "LinFullPost": (BLUE, "-"),

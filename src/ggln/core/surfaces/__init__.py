@@ -1,0 +1,1 @@
+"""What arms of a bandit pay, as posteriors in closed form: regressions on lines, products and bumps."""
