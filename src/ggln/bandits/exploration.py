@@ -25,7 +25,7 @@ Rule = Callable[[Forecast, FloatArray, int, float, Generator], FloatArray]
 
 
 def bonus(forecast: Forecast, counts: FloatArray, time: int, weight: float, _: Generator) -> FloatArray:
-    """Mean + c sqrt(log t / N) (Appendix F.1 of the paper, after Sezener et al., 2020)."""
+    """Mean + c sqrt(log t / N) (Appendix G.1 of the paper, after Sezener et al., 2020)."""
     scores: FloatArray = forecast.mean + weight * np.sqrt(np.log(time) / counts)
     return scores
 

@@ -72,7 +72,7 @@ def bandit_peers(
     store: Store = None,
     output: Output = RESULTS,
 ) -> None:
-    """GLCB() beside all policies of MABWiser, contextualbandits and Vowpal Wabbit, each with its defaults.
+    """GLCB() beside 23 policies of MABWiser, contextualbandits and Vowpal Wabbit, each with its defaults.
 
     Rewards are linear, products, waves or steps, continuous or binary; then the paper's bandits, rewards that
     come late, and the time of a decision over 8 arms. Needs the libraries of the extra "peers".
