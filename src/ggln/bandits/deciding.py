@@ -57,8 +57,7 @@ class Deciding:
         step="capped" and "ogd", an arm with a pseudo-count of 0 comes first; of several, one at random.
         """
         self._begin()
-        one = isinstance(context, Mapping) or np.ndim(context) == 1
-        rows = self._row(context) if one else self._rows(context)
+        one, rows = self._contexts(context)
         chosen = [self.arms_[number] for number in self._choose(rows)]
         return chosen[0] if one else chosen
 
@@ -77,10 +76,14 @@ class Deciding:
         array of shape (n_arms,) or (n, n_arms)
         """
         self._begin()
-        one = isinstance(context, Mapping) or np.ndim(context) == 1
-        rows = self._row(context) if one else self._rows(context)
+        one, rows = self._contexts(context)
         found = self._chances(rows)
         return found[0] if one else found
+
+    def _contexts(self, context: Any) -> tuple[bool, FloatArray]:
+        """Return whether this is a single context, and it or all of them as rows [n, d]."""
+        one = isinstance(context, Mapping) or np.ndim(context) == 1
+        return one, self._row(context) if one else self._rows(context)
 
     @property
     def pending_(self) -> dict[Any, float]:

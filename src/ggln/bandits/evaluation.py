@@ -63,7 +63,7 @@ def evaluate(
     """
     rows = logs.context_rows(contexts, None)
     count = rows.shape[0]
-    known = logs.labels(list(dict.fromkeys(sorted(np.unique(arms).tolist())) if names is None else names))
+    known = logs.labels(np.unique(arms).tolist() if names is None else list(names))
     numbers = logs.arm_numbers(known, arms, count)
     paid, chances = logs.numbers("rewards", rewards, count), logs.probabilities(propensities, count)
     played = chances_of(policy, contexts, known)

@@ -39,6 +39,7 @@ from ggln.core.newton.correctors import (
 from ggln.core.newton.learner import Beginner, ExactLearner, Progress, Settings, join_rows, restore_settings
 from ggln.core.newton.mixture import Blend, joined
 from ggln.core.newton.shapes import ShapeMixture
+from ggln.core.newton.support import ranges_of
 from ggln.core.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -201,11 +202,8 @@ class DriftLearner(Beginner):
 
     def _seen(self) -> FloatArray:
         """Return the range [2, d] of each feature in the latest rows; none of one that they all lack."""
-        rows = self._latest(len(self.ring))[0]
-        there = ~np.isnan(rows)
-        low = np.min(rows, axis=0, where=there, initial=np.inf)
-        high = np.max(rows, axis=0, where=there, initial=-np.inf)
-        return np.where(high >= low, [low, high], np.nan)
+        found = ranges_of(self._latest(len(self.ring))[0])
+        return np.where(found[1] >= found[0], found, np.nan)
 
     def _since(self) -> int:
         """Return how many rows ago the stream changed.

@@ -108,6 +108,13 @@ def widened(planes: Numbers, variances: Numbers, extra: Numbers) -> Numbers:
 # Laws --------------------------------------------------------------------------------------------------
 
 
+def ranges_of(rows: FloatArray) -> FloatArray:
+    """Return the least and the largest value of each column of rows [n, d], [2, d]; inf, -inf without any."""
+    there = ~np.isnan(rows)
+    low = np.min(rows, axis=0, where=there, initial=np.inf)
+    return np.stack([low, np.max(rows, axis=0, where=there, initial=-np.inf)])
+
+
 def find_edges(
     X: FloatArray,  # [n, d]  in the user's units
     side: FloatArray,  # [n, d]  standardised
@@ -124,9 +131,7 @@ def find_edges(
     sample = np.sort(random.permutation(counted)[: constants.SHELL_ROWS])
     chosen = choose_features(filled(side[sample]), Y[sample]) if bumps is None else bumps.chosen
     values = X[np.ix_(counted, chosen)]
-    missing = np.isnan(values)
-    low = np.min(values, axis=0, where=~missing, initial=np.inf)
-    high = np.max(values, axis=0, where=~missing, initial=-np.inf)
+    missing, (low, high) = np.isnan(values), ranges_of(values)
     if seen is not None:
         low, high = np.fmin(low, seen[0, chosen]), np.fmax(high, seen[1, chosen])
     moving = high > low
