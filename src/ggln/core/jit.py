@@ -6,6 +6,10 @@ Two promises rest on this module:
   scalar loop does, so the result cannot depend on how a block of rows is cut.
 * `fast_kernel` may reassociate sums and contract multiply-adds. It is used only where a loop always runs
   over the same, padded length. "No NaN" and "no infinity" are never assumed: the guards must survive.
+
+A loop that writes is compiled twice, in vectors and one number at a time; which of the two runs is decided by
+how far apart its arrays happen to lie. Where both may reorder, they may round differently. So sums that
+write nothing are fast, and loops that write several products are exact, with `fused_multiply_add`.
 """
 
 from collections.abc import Callable

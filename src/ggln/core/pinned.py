@@ -26,13 +26,20 @@ class Pinned:
     """
 
     def __init__(self, records: Sequence[Any]) -> None:
-        self.records = tuple(records)  # which keeps their arrays where they are
+        self.records = list(records)  # which keeps their arrays where they are
         kinds = {numba.typeof(record) for record in self.records}
         if len(kinds) != 1:
             raise TypeError(f"records of one type are needed, got {len(kinds)}")
         self.kind = PinnedType(kinds.pop())
         self.words = np.array([_words(record) for record in self.records], np.int64)
         self.address = self.words.ctypes.data
+
+    def put(self, place: int, record: Any) -> None:
+        """Replace a record by another of the same type."""
+        if PinnedType(numba.typeof(record)) != self.kind:
+            raise TypeError("the record is of another type than those it is put beside")
+        self.records[place] = record
+        self.words[place] = _words(record)
 
 
 def _words(value: Any) -> list[int]:

@@ -1,9 +1,13 @@
-"""Running kernels that release the GIL on several threads."""
+"""Running kernels that release the GIL on several threads, and libraries of numerics on one."""
 
+import functools
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -54,3 +58,15 @@ class Threads:
             wait(futures)
         for future in futures:
             future.result()
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries of numerics in this process; to look for them takes a millisecond."""
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Let NumPy's and SciPy's BLAS work on one thread: on several, sums are cut and rounded otherwise."""
+    found: AbstractContextManager[object] = _libraries().limit(limits=1)
+    return found

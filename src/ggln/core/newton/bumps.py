@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from threadpoolctl import threadpool_limits
 
 from ggln.core import lengths
 from ggln.core.constants import OUTLIER
@@ -45,7 +44,7 @@ from ggln.core.newton.bump_kernels import (
     whitened,
     write_slopes,
 )
-from ggln.core.threads import Task, Threads
+from ggln.core.threads import Task, Threads, one_blas_thread
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -187,7 +186,7 @@ def fit_bumps(
     row alone tells its target to whoever knows the predictions of its neighbours: a network above would
     learn to read it.
     """
-    with threadpool_limits(1):  # the products of a BLAS on several threads are rounded otherwise
+    with one_blas_thread():
         order = random.permutation(np.flatnonzero(weights > 0.0))
         sample, rest = np.sort(order[:RIDGE_ROWS]), np.sort(order[RIDGE_ROWS:])
         chosen = choose_features(filled(X[sample]), Y[sample])

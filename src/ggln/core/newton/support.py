@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from ggln.core import lengths
 from ggln.core.constants import OUTLIER
 from ggln.core.jit import exact_kernel
 from ggln.core.newton import constants
 from ggln.core.newton.bumps import Bumps, choose_features, filled
+from ggln.core.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 Numbers = NDArray[Any]
@@ -140,7 +140,7 @@ def find_edges(
     gaps = weights[counted] @ missing[:, moving]
     chosen, low, high = chosen[moving], low[moving], high[moving]
     rows, size = np.ix_(sample, chosen), high - low
-    with threadpool_limits(1):  # a BLAS on several threads rounds otherwise
+    with one_blas_thread():
         levels, powers, needed = find_laws(side[rows], X[rows] / size, Y[sample], bumps, moving)
     factors = constants.SHELL_MARGIN**2 * levels * constants.FURTHEST**powers
     return Edges(chosen, low, high, constants.FURTHEST * size, factors, powers, needed, gaps, np.ones(1))

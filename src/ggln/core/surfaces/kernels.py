@@ -1,11 +1,14 @@
-"""Kernels of the arms' posteriors, whose formulas are in `reference`. None of them holds Python's lock."""
+"""Kernels of the arms' posteriors, whose formulas are in `reference`. None of them holds Python's lock.
+
+Sums may be reordered, loops that write may not: see `jit`.
+"""
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ggln.core.jit import fast_kernel, inner_exact, inner_fast
+from ggln.core.jit import exact_kernel, fused_multiply_add, inner_exact, inner_fast
 from ggln.core.newton.matern import write_heights
 from ggln.core.pinned import record_at
 from ggln.core.surfaces.constants import PRODUCT_REACH, REACH
@@ -27,6 +30,15 @@ class Surface(NamedTuple):
 
 
 @inner_fast
+def product(left: Any, right: Any) -> Any:
+    """Return left' right."""
+    total = 0.0
+    for i in range(left.size):
+        total += left[i] * right[i]
+    return total
+
+
+@inner_exact
 def write_inputs(surface: Any, x: Any, inputs: Any) -> None:
     """Write what a regression sees of a context [d] # OUT [P]."""
     features = x.size
@@ -53,13 +65,10 @@ def write_inputs(surface: Any, x: Any, inputs: Any) -> None:
             point[i] /= surface.lengths[i]
         write_heights(surface.centres, point, heights)
         for j in range(bumps):
-            total = 0.0
-            for i in range(j + 1):
-                total += surface.factor[j, i] * heights[i]
-            inputs[place + j] = curve * total
+            inputs[place + j] = curve * product(surface.factor[j, : j + 1], heights[: j + 1])
 
 
-@fast_kernel
+@exact_kernel
 def inputs_of(surface: Any, rows: Any) -> Any:
     """Return the inputs [n, P] of contexts [n, d]."""
     found = np.empty((rows.shape[0], surface.mean.size))
@@ -80,16 +89,7 @@ def quadratic(spread: Any, inputs: Any) -> Any:
     return total
 
 
-@inner_fast
-def product(left: Any, right: Any) -> Any:
-    """Return left' right."""
-    total = 0.0
-    for i in range(left.size):
-        total += left[i] * right[i]
-    return total
-
-
-@fast_kernel
+@exact_kernel
 def ask(surfaces: Any, asked: Any, rows: Any, found: Any) -> None:
     """Write mean, its variance and the noise's # OUT [n, C, 3] of all that are asked, in the user's units.
 
@@ -117,7 +117,7 @@ def log_student(error: Any, variance: Any, shape: Any) -> Any:
     return constant - half * math.log1p(error * error / (2.0 * shape * variance))
 
 
-@fast_kernel
+@exact_kernel
 def learn(surfaces: Any, first: Any, x: Any, reward: Any, weight: Any, told: Any) -> None:
     """Learn a reward with the surfaces of one arm, from `first` on; told: [K] # OUT, log densities before."""
     for k in range(told.size):
@@ -135,6 +135,6 @@ def learn(surfaces: Any, first: Any, x: Any, reward: Any, weight: Any, told: Any
             surface.mean[j] += weight * error / rest * along[j]
             line, part = surface.spread[j], weight / rest * along[j]
             for i in range(inputs.size):
-                line[i] -= part * along[i]
+                line[i] = fused_multiply_add(-part, along[i], line[i])
         surface.noise[0] += 0.5 * weight
         surface.noise[1] += 0.5 * weight * error * error / rest

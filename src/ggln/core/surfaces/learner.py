@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from ggln.core import memory
 from ggln.core.constants import CONSTANT_RATIO
@@ -20,6 +19,7 @@ from ggln.core.pinned import Pinned
 from ggln.core.surfaces import constants, kernels, solve
 from ggln.core.surfaces.kernels import Surface
 from ggln.core.surfaces.rows import Rows, join
+from ggln.core.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -117,8 +117,9 @@ class SurfaceLearner:
     def _solve(self, arm: int, count: int) -> None:
         """Solve the first regressions of an arm afresh, so many."""
         first = arm * len(self.kinds)
-        self.surfaces[first : first + count] = self._solved(arm, count)
-        self._ready()
+        for place, surface in enumerate(self._solved(arm, count), first):
+            self.surfaces[place] = surface
+            self._pinned.put(place, surface)
 
     def _solve_lines(self) -> None:
         """Solve all arms' planes in the units and with the priors that are known by now."""
@@ -153,7 +154,7 @@ class SurfaceLearner:
         few = rewards.size < constants.FEWEST_ROWS
         found: list[Surface] = []
         line = 1.0
-        with threadpool_limits(1):  # the products of a BLAS on several threads are rounded otherwise
+        with one_blas_thread():
             for number, kind in enumerate(self.kinds[:count]):
                 own = "line" if few else kind
                 scales, centres = np.ones(self.features), np.empty((self.features, 0))
@@ -205,6 +206,7 @@ class SurfaceLearner:
         self.told = np.concatenate([self.told, self._first_shares()[None]])
         self.evidence = np.concatenate([self.evidence, np.zeros((1, *self.evidence.shape[1:]))])
         self.surfaces += self._solved(arm)
+        self._ready()
         self.borrow(arm, likes)
 
     def borrow(self, arm: int, likes: list[tuple[int, float]]) -> None:

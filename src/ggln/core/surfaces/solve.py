@@ -45,7 +45,7 @@ def blank(kind: str, units: Units, widths: FloatArray, scales: FloatArray, centr
     whitening = np.zeros((bumps, bumps))
     if bumps:
         shapes = covariance(centres)
-        shapes[np.diag_indices(bumps)] += constants.JITTER
+        shapes.flat[:: bumps + 1] += constants.JITTER
         factor, _ = lapack.dpotrf(shapes, lower=True, clean=True)
         whitening = np.ascontiguousarray(np.tril(lapack.dtrtri(factor, lower=True)[0]))
     return Surface(
@@ -77,7 +77,7 @@ def evidence(inputs: FloatArray, rewards: FloatArray, weights: FloatArray, noise
     lines, goals = inputs * root[:, None], rewards * root
     dual = len(goals) < inputs.shape[1]
     matrix = lines @ lines.T if dual else lines.T @ lines
-    matrix[np.diag_indices_from(matrix)] += 1.0
+    matrix.flat[:: len(matrix) + 1] += 1.0
     factor, _ = lapack.dpotrf(matrix, lower=True, clean=True)
     side = goals if dual else lines.T @ goals
     solved, _ = lapack.dtrtrs(factor, side, lower=True)
@@ -102,7 +102,7 @@ def condition(surface: Surface, rows: Rows) -> None:
     lines = inputs * weights[:, None]
     goals = (rows.rewards - surface.paid[0]) / surface.paid[1]
     precision = lines.T @ inputs
-    precision[np.diag_indices_from(precision)] += 1.0
+    precision.flat[:: len(precision) + 1] += 1.0
     factor, _ = lapack.dpotrf(precision, lower=True, clean=True)
     lower, _ = lapack.dpotri(factor, lower=True)
     surface.spread[:] = np.tril(lower) + np.tril(lower, -1).T
