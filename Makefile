@@ -9,10 +9,10 @@ CANDIDATES := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 ARGS ?=
 
 # Numba's on-disk cache watches only the file that a kernel lives in. Kernels inline functions of other
-# core modules, so an edit there would leave machine code of the old version in use. One cache per
-# content of the core makes that impossible.
-CORE_HASH := $(shell find src/ggln/core -name "*.py" 2>/dev/null | sort | xargs cat | cksum | cut -d ' ' -f 1)
-export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(CORE_HASH)
+# modules of the engine, so an edit there would leave machine code of the old version in use. One cache per
+# content of the engine makes that impossible.
+ENGINE_HASH := $(shell find src/ggln/engine -name "*.py" 2>/dev/null | sort | xargs cat | cksum | cut -d ' ' -f 1)
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(ENGINE_HASH)
 
 # Stamps live inside the environment, so that they vanish with it.
 PIP_STAMP := $(VENV)/.stamp-pip

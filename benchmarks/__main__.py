@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import footprint, speed, table
-from ggln.experiments import record
+from ggln.reproduction import record
 
 
 def main() -> None:

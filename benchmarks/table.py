@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ggln.experiments.record import Results
+from ggln.reproduction.record import Results
 
 BEGIN, END = "<!-- bench: written by make bench -->\n", "<!-- end of bench -->"
 

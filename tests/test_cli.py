@@ -6,7 +6,7 @@ import typer
 from typer.testing import CliRunner
 
 from ggln import __version__, cli
-from ggln.experiments import demo, hetero
+from ggln.reproduction import demo, hetero
 
 runner = CliRunner()
 

@@ -10,7 +10,6 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 from ggln import GGLNRegressor
-from ggln.experiments import hetero
 from ggln.plots import (
     BandDisplay,
     CalibrationDisplay,
@@ -22,6 +21,7 @@ from ggln.plots import (
     PrequentialDisplay,
     SwitchingDisplay,
 )
+from ggln.reproduction import hetero
 
 
 def curves() -> dict[str, Figure]:

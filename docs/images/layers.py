@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from ggln import GGLNRegressor
-from ggln.core.newton import inspect
-from ggln.forecasts import NeuronLayer
+from ggln.engine.newton import inspect
+from ggln.estimators.distributional import NeuronLayer
 from ggln.plots.style import styled
 
 NOISE = 0.1

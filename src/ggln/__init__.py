@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ggln import datasets, presets
-    from ggln.classifiers import GLNClassifier
-    from ggln.estimators import GGLNRegressor
+    from ggln.estimators.classifier import GLNClassifier
+    from ggln.estimators.regressor import GGLNRegressor
     from ggln.persistence import load
     from ggln.tables.model import TableRegressor
 
@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 _HOME = {
-    "GGLNRegressor": "ggln.estimators",
-    "GLNClassifier": "ggln.classifiers",
+    "GGLNRegressor": "ggln.estimators.regressor",
+    "GLNClassifier": "ggln.estimators.classifier",
     "TableRegressor": "ggln.tables.model",
     "load": "ggln.persistence",
 }

@@ -19,8 +19,8 @@ FORMAT = 1
 HEADER = "ggln"
 LOADABLE = {
     "DenoisingDensity": "ggln.density",
-    "GGLNRegressor": "ggln.estimators",
-    "GLNClassifier": "ggln.classifiers",
+    "GGLNRegressor": "ggln.estimators.regressor",
+    "GLNClassifier": "ggln.estimators.classifier",
     "GLCB": "ggln.bandits.glcb",
     "TableRegressor": "ggln.tables.model",
 }

@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 import ggln
 from ggln.bandits import GLCB
-from ggln.core import constants, memory
-from ggln.core.arms import Arms
+from ggln.engine import constants, memory
+from ggln.engine.arms.networks import Arms
 
 TINY = {"step": "capped", "layer_sizes": (6, 3), "context_dim": 2, "random_state": 0}
 KINDS = {"gaussian": {}, "bernoulli": {"reward": "bernoulli"}, "ctree": {"reward": "ctree", "depth": 2}}
@@ -120,7 +120,7 @@ def test_hostile_rewards_and_contexts_give_finite_numbers(tiny):
         assert np.isfinite(policy.predict_expectations(context, return_std=True)).all()
 
 
-# Deciding --------------------------------------------------------------------------------------------------
+# Deciding ---------------------------------------------------------------------------------------------------
 
 
 def test_before_anything_is_learnt(tiny):

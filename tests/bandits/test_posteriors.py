@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 import ggln
 from ggln.bandits import GLCB, evaluate, sampling, simulate
-from ggln.core.surfaces.learner import Posterior
-from ggln.experiments import bandit_peers, bandit_worlds
+from ggln.engine.surfaces.learner import Posterior
+from ggln.reproduction import bandit_peers, bandit_worlds
 
 
 def play(policy, episode, start=0, stop=None):

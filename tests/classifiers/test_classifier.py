@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from ggln import GLNClassifier
-from ggln.core.gating import Gates
-from ggln.core.reference_bernoulli import ReferenceBernoulli
+from ggln.engine.gating import Gates
+from ggln.engine.gradient.reference_bernoulli import ReferenceBernoulli
 
 
 def test_digits_by_engine_and_twin():

@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 import ggln
 from ggln import GLNClassifier
-from ggln.core.newton.classes import ClassLearner
+from ggln.engine.newton.classes import ClassLearner
 
 EVERY = pytest.mark.parametrize("classes", [2, 3])
 

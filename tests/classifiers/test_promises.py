@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ggln
-from ggln.core import constants
+from ggln.engine import constants
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -131,7 +131,7 @@ def test_presets_are_arguments_of_a_density(ring, preset):
 
 
 def test_the_score_of_a_gaussian_converges():
-    from ggln.experiments import gradient_check
+    from ggln.reproduction import gradient_check
 
     settings = {"noise": 0.5, "step": "split", "layer_sizes": (8, 8, 1), "context_dim": 6}
     few, many = (gradient_check.check("Gaussian, 2 columns", n, 0, settings)["error"] for n in (50, 4000))

@@ -43,7 +43,7 @@ def test_the_log_density_is_in_the_users_units(gaussian):
 
 
 def test_the_score_of_a_mixture_is_found():
-    from ggln.experiments.gradient_check import DENSITIES
+    from ggln.reproduction.gradient_check import DENSITIES
 
     truth, random = DENSITIES["three Gaussians"], np.random.default_rng(0)
     model = DenoisingDensity(random_state=0).fit(truth.sample(1500, random))
@@ -60,7 +60,7 @@ def test_samples_are_like_the_data(gaussian):
 
 
 def test_digits_are_filled_in_with_two_fifths_of_the_mean_images_error():
-    from ggln.experiments.mnist import error, load, rectangles
+    from ggln.reproduction.mnist import error, load, rectangles
 
     images = load("digits")
     masks = rectangles(300, 8, np.random.default_rng(0))

@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
 from ggln import GGLNRegressor, GLNClassifier, TableRegressor
-from ggln.core import memory
+from ggln.engine import memory
 
 LEARNING = ["fit", "partial_fit", "prequential"]
 PREDICTING = ["predict", "predict_dist", "neurons", "explain"]
@@ -352,7 +352,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(tiny, table, assert_same,
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ggln.core.learner.Learner.fit", interrupt)
+    monkeypatch.setattr("ggln.engine.gradient.learner.Learner.fit", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:, :2], y)
     monkeypatch.undo()

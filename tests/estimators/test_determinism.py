@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ggln import load
-from ggln.core import constants
+from ggln.engine import constants
 
 STREAMS = {
     "default": {},

@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression
 
 import ggln
 from ggln import GGLNRegressor
-from ggln.core.newton import constants
+from ggln.engine.newton import constants
 
 SMALL = {"layer_sizes": (4, 4), "n_estimators": 2, "random_state": 0}
 

@@ -172,7 +172,7 @@ def test_groups_change_together(solved, table):
 
 
 def test_outputs_apart_are_explained_together(solved, table):
-    outputs = pytest.importorskip("ggln.core.newton.outputs")
+    outputs = pytest.importorskip("ggln.engine.newton.outputs")
     X, Y = table(outputs=2)
     model = solved().fit(X, Y)
     settings = dataclasses.replace(model.learner_.settings, covariance="apart")

@@ -10,10 +10,10 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 
 from ggln import GGLNRegressor
-from ggln.core.gating import NO_SPLITS
-from ggln.core.newton.constants import FOLDS
-from ggln.core.threads import Threads
-from ggln.regressors import cross_fit, find_splits
+from ggln.engine.gating import NO_SPLITS
+from ggln.engine.newton.constants import FOLDS
+from ggln.engine.threads import Threads
+from ggln.estimators.base_regressors import cross_fit, find_splits
 
 QUICK = {"layer_sizes": (4, 4), "context_dim": (2, 3), "n_estimators": 4}
 REGRESSORS = [

@@ -69,7 +69,7 @@ def test_a_feature_that_comes_too_late_is_ignored_and_said_once(regressor, table
     if fitted:
         model = regressor().fit(pd.DataFrame(X[:, :3], columns=NAMES[:3]), y)
     else:
-        monkeypatch.setattr("ggln.core.newton.constants.WARM_ROWS", 32)
+        monkeypatch.setattr("ggln.engine.newton.constants.WARM_ROWS", 32)
         model = regressor().partial_fit(pd.DataFrame(X[:, :3], columns=NAMES[:3]), y)
     x = {**rows_of(X)[0]}
     with pytest.warns(UserWarning, match=r"features \['d'\] appear after the networks were laid out"):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ggln import TableRegressor, conversion
+from ggln import TableRegressor
+from ggln.estimators import numeric
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "dok"])
@@ -27,8 +28,8 @@ def test_rows_are_predicted_part_by_part(regressor, classifier, table, monkeypat
     X, y = table(60)
     S, model, classes = sparse.csr_array(X), regressor().fit(X, y), classifier().fit(X, y > 0)
     pair = regressor().fit(X, np.stack([y, -y], axis=1))
-    monkeypatch.setattr(conversion, "DENSE_BYTES", 8 * 4 * 7)
-    assert len(conversion.in_parts(S)) == 9
+    monkeypatch.setattr(numeric, "DENSE_BYTES", 8 * 4 * 7)
+    assert len(numeric.in_parts(S)) == 9
     np.testing.assert_array_equal(model.predict(S, return_std=True), model.predict(X, return_std=True))
     np.testing.assert_array_equal(model.predict_dist(S).quantile(0.9), model.predict_dist(X).quantile(0.9))
     np.testing.assert_array_equal(classes.predict_proba(S), classes.predict_proba(X))

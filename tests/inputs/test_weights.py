@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ggln import TableRegressor
-from ggln.core.scaling import Scaler
+from ggln.engine.scaling import Scaler
 
 
 def test_units_of_weighted_rows_are_those_of_repeated_rows(gappy):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 from scipy.integrate import quad
 
-from ggln.core import reference
-from ggln.core.projection import project_exact
-from ggln.core.reference import Gaussians, LinearRegression
+from ggln.engine.gradient import reference
+from ggln.engine.gradient.reference import Gaussians, LinearRegression
+from ggln.engine.neurons.projection import project_exact
 
 Array = NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""The paper's equations against integrals and differences. The engine is compared in `tests/core`."""
+"""The paper's equations against integrals and differences. The engine is compared in `tests/engine`."""
 
 import numpy as np
 import pytest

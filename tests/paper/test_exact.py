@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ggln.core.newton import reference
-from ggln.core.newton.reference_structures import Univariate
+from ggln.engine.newton import reference
+from ggln.engine.newton.reference_structures import Univariate
 from ggln.paper import algorithm, exact
 
 UNIVARIATE = Univariate()

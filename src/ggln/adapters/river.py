@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from river import base, proba
 from sklearn.base import clone
 
-from ggln.core.constants import MAX_MAGNITUDE
-from ggln.estimators import GGLNRegressor
+from ggln.engine.constants import MAX_MAGNITUDE
+from ggln.estimators.regressor import GGLNRegressor
 
 FloatArray = NDArray[np.float64]
 SMALL: dict[str, Any] = {"layer_sizes": (8, 4), "n_estimators": 2, "context_dim": 3}

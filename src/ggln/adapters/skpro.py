@@ -10,7 +10,7 @@ from skpro.regression.base import BaseProbaRegressor
 
 from ggln.distributions import GaussianMixture
 from ggln.distributions.joint import Joint
-from ggln.estimators import GGLNRegressor
+from ggln.estimators.regressor import GGLNRegressor
 
 
 class SkproGGLN(BaseProbaRegressor):

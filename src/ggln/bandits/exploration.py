@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ggln.core.arm_learner import Forecast
+from ggln.engine.arms.learner import Forecast
 
 FloatArray = NDArray[np.float64]
 Rule = Callable[[Forecast, FloatArray, int, float, Generator], FloatArray]

@@ -16,15 +16,15 @@ from sklearn.utils.validation import _get_feature_names
 
 from ggln import persistence
 from ggln.bandits import likes, logs, networks
-from ggln.bandits.deciding import Deciding, Label
 from ggln.bandits.exploration import COUNTS, RULES
-from ggln.core import constants
-from ggln.core.arm_learner import ArmLearner, Decisions
-from ggln.core.surfaces.learner import SurfaceLearner
-from ggln.core.threads import Threads
-from ggln.estimators import GGLNRegressor
-from ggln.manners import RATE, draw_seed
-from ggln.single_rows import with_names
+from ggln.bandits.policy_mixin import Label, PolicyMixin
+from ggln.engine import constants
+from ggln.engine.arms.learner import ArmLearner, Decisions
+from ggln.engine.surfaces.learner import SurfaceLearner
+from ggln.engine.threads import Threads
+from ggln.estimators.base import RATE, draw_seed
+from ggln.estimators.named_rows import with_names
+from ggln.estimators.regressor import GGLNRegressor
 
 FloatArray = NDArray[np.float64]
 EXPLORING = 3
@@ -32,7 +32,7 @@ EXPLORING = 3
 ONE = Threads(1)
 
 
-class GLCB(Deciding, BaseEstimator):
+class GLCB(PolicyMixin, BaseEstimator):
     """Choose among arms by context, and learn online what they pay: gated linear contextual bandits.
 
     Every arm has posteriors of what it pays, in closed form: Bayesian regressions on the features, on their

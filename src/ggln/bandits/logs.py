@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ggln.core import constants
-from ggln.core.scaling import within
+from ggln.engine import constants
+from ggln.engine.scaling import within
 
 FloatArray = NDArray[np.float64]
 HEAVIEST = 5.0

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ggln.bandits import logs
-from ggln.core.build import Settings, bernoulli_settings
-from ggln.estimators import GGLNRegressor
+from ggln.engine.gradient.build import Settings, bernoulli_settings
+from ggln.estimators.regressor import GGLNRegressor
 
 PARAMETERS = (
     "layer_sizes",

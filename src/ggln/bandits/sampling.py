@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ggln.core.surfaces.learner import Posterior
+from ggln.engine.surfaces.learner import Posterior
 
 FloatArray = NDArray[np.float64]
 

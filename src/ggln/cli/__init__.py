@@ -127,8 +127,8 @@ def demo(
     options.check_picture(picture)
     console = new_console()
     console.print("Learning two small tables (the first time, kernels are compiled)", soft_wrap=True)
-    from ggln.experiments import demo as experiment
     from ggln.plots import intervals
+    from ggln.reproduction import demo as experiment
 
     results = experiment.run(verbose=1, seed=seed)
     columns = {"rmse": ".2f", "nll": ".3f", "crps": ".2f", "coverage_90": ".0%", "seconds": ".2f"}

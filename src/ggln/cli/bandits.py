@@ -40,10 +40,10 @@ def bandits(
 
     Example: ggln reproduce bandits --tasks wheel --policies GLCB,LinFullPost --seeds 10 --n-jobs -1
     """
-    from ggln.experiments import bandits as experiment
-    from ggln.experiments.bandit_tables import mean_ranks, tables
-    from ggln.experiments.bandit_tasks import CONTINUOUS, TASKS
     from ggln.plots import bandits as picture
+    from ggln.reproduction import bandits as experiment
+    from ggln.reproduction.bandit_tables import mean_ranks, tables
+    from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS
 
     names = chosen(tasks, CONTINUOUS, tuple(TASKS), "--tasks")
     players = chosen(policies, experiment.POLICIES, option="--policies")
@@ -79,10 +79,10 @@ def bandit_peers(
 
     Example: ggln reproduce bandit-peers --worlds linear,products --tasks wheel --seeds 1
     """
-    from ggln.experiments import bandit_peers as experiment
-    from ggln.experiments.bandit_tasks import TASKS
-    from ggln.experiments.bandit_worlds import WORLDS
     from ggln.plots import bandit_peers as picture
+    from ggln.reproduction import bandit_peers as experiment
+    from ggln.reproduction.bandit_tasks import TASKS
+    from ggln.reproduction.bandit_worlds import WORLDS
 
     names = chosen(worlds, WORLDS, option="--worlds")
     own = chosen(tasks, experiment.PAPERS, tuple(TASKS), "--tasks")
@@ -110,8 +110,8 @@ def bandit_rewards(
 
     Example: ggln reproduce bandit-rewards --seeds 10 --n-jobs -1
     """
-    from ggln.experiments import bandit_rewards as experiment
     from ggln.plots import bandit_rewards as picture
+    from ggln.reproduction import bandit_rewards as experiment
 
     results = experiment.run(seeds, store_folder(store, output), n_jobs, data_dir, steps)
     console = new_console()
@@ -137,9 +137,9 @@ def bandit_ablation(
 
     Example: ggln reproduce bandit-ablation --tasks wheel --seeds 3 --n-jobs -1
     """
-    from ggln.experiments import bandit_ablation as experiment
-    from ggln.experiments.bandit_tasks import CONTINUOUS, TASKS
     from ggln.plots import bandit_ablation as picture
+    from ggln.reproduction import bandit_ablation as experiment
+    from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS
 
     names = chosen(tasks, CONTINUOUS, tuple(TASKS), "--tasks")
     results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, steps)

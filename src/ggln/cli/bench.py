@@ -31,7 +31,7 @@ def bench(
         options.check_writable(output, "figures")
     from rich.table import Table
 
-    from ggln.experiments import record, speeds
+    from ggln.reproduction import record, speeds
 
     console = new_console()
     with console.status("measuring"):

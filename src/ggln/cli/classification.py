@@ -28,8 +28,8 @@ def mnist_classifier(
 
     Example: ggln reproduce mnist-classifier --variants deskewed --rows 5000
     """
-    from ggln.experiments import mnist_classifier as experiment
     from ggln.plots import mnist_classifier as picture
+    from ggln.reproduction import mnist_classifier as experiment
 
     names = chosen(variants, tuple(experiment.VARIANTS), option="--variants")
     results = experiment.run(names, rows, seed, store_folder(store, output), n_jobs, data_dir)
@@ -53,8 +53,8 @@ def classification(
 
     Example: ggln reproduce classification --repeats 1
     """
-    from ggln.experiments import classification as experiment
     from ggln.plots import classification as picture
+    from ggln.reproduction import classification as experiment
 
     results = experiment.run(folds, repeats, store_folder(store, output), n_jobs, data_dir)
     console = new_console()

@@ -43,8 +43,8 @@ def peers(
 
     Example: ggln reproduce peers --sets yacht,boston --splits 5 --n-jobs -1
     """
-    from ggln.experiments import peers as experiment
     from ggln.plots import peers as picture
+    from ggln.reproduction import peers as experiment
 
     names = chosen(sets, tuple(experiment.PUBLISHED))
     own = chosen(models, experiment.MODELS, option="--models")
@@ -75,8 +75,8 @@ def one_pass(
 
     Example: ggln reproduce one-pass --sets yacht,boston --rows 300 --seeds 2
     """
-    from ggln.experiments import one_pass as experiment
     from ggln.plots import one_pass as picture
+    from ggln.reproduction import one_pass as experiment
 
     names = chosen(sets, experiment.SETS)
     own = chosen(models, tuple(experiment.METHODS), option="--models")
@@ -106,8 +106,8 @@ def forgetting(
 
     Example: ggln reproduce forgetting --sets regions,tasks --seeds 2
     """
-    from ggln.experiments import forgetting as experiment
     from ggln.plots import forgetting as picture
+    from ggln.reproduction import forgetting as experiment
 
     names = chosen(sets, experiment.DATA)
     results = experiment.run(names, seeds, rows, store_folder(store, output), n_jobs, data_dir)
@@ -136,8 +136,8 @@ def ablation(
 
     Example: ggln reproduce ablation --sets yacht,boston --splits 2 --rows 400 --n-jobs -1
     """
-    from ggln.experiments import ablation as experiment
     from ggln.plots import ablation as picture
+    from ggln.reproduction import ablation as experiment
 
     names = chosen(sets, experiment.SETS)
     results = experiment.run(names, splits, rows, store_folder(store, output), n_jobs, data_dir, stream)
@@ -169,9 +169,9 @@ def shapes(
 
     Example: ggln reproduce shapes --noises normal,counts --seeds 1 --models "GGLNRegressor()"
     """
-    from ggln.experiments import shapes as experiment
-    from ggln.experiments.noises import NOISES
     from ggln.plots import shapes as picture
+    from ggln.reproduction import shapes as experiment
+    from ggln.reproduction.noises import NOISES
 
     names = chosen(noises, tuple(NOISES), option="--noises")
     own = chosen(models, experiment.MODELS, option="--models")
@@ -207,8 +207,8 @@ def going_on(
 
     Example: ggln reproduce going-on --sets concrete,wine --splits 2 --n-jobs -1
     """
-    from ggln.experiments import going_on as experiment
-    from ggln.experiments import uci as uci_experiment
+    from ggln.reproduction import going_on as experiment
+    from ggln.reproduction import uci as uci_experiment
 
     names = chosen(sets, experiment.SETS, tuple(uci_experiment.PAPER))
     results = experiment.run(names, splits, seeds, store_folder(store, output), n_jobs, data_dir)
@@ -230,7 +230,7 @@ def costs(
 
     Example: ggln reproduce costs -o results
     """
-    from ggln.experiments import costs as experiment
+    from ggln.reproduction import costs as experiment
 
     check_folder(output)
     console = new_console()
@@ -245,7 +245,7 @@ def costs(
 
 def _write(console: "Console", results: dict[str, Any], output: Path, name: str) -> None:
     """Write results that have no picture, and say where."""
-    from ggln.experiments import record
+    from ggln.reproduction import record
 
     path = output / f"{name}.json"
     record.write(path, results)
@@ -264,8 +264,8 @@ def missing(
 
     Example: ggln reproduce missing --seeds 1
     """
-    from ggln.experiments import missing as experiment
     from ggln.plots import missing as picture
+    from ggln.reproduction import missing as experiment
 
     results = experiment.run(rows, seeds, store_folder(store, output), n_jobs)
     console = new_console()
@@ -292,8 +292,8 @@ def outputs(
 
     Example: ggln reproduce outputs --cases "1:10 r=0.8" --seeds 1 --models apart,diagonal
     """
-    from ggln.experiments import outputs as experiment
     from ggln.plots import outputs as picture
+    from ggln.reproduction import outputs as experiment
 
     names = chosen(cases, tuple(experiment.CASES), option="--cases")
     own = chosen(models, experiment.MODELS, option="--models")
@@ -324,8 +324,8 @@ def outside(
 
     Example: ggln reproduce outside --functions "line,fast sine" --seeds 1 --models "GGLNRegressor()"
     """
-    from ggln.experiments import outside as experiment
     from ggln.plots import outside as picture
+    from ggln.reproduction import outside as experiment
 
     names = chosen(functions, tuple(experiment.TASKS), option="--functions")
     own = chosen(models, experiment.MODELS, option="--models")
@@ -355,10 +355,10 @@ def drift(
 
     Example: ggln reproduce drift --streams "no change,alternating" --rows 3000 --models "GGLNRegressor()"
     """
-    from ggln.experiments import drift as experiment
-    from ggln.experiments.drift_models import peers
-    from ggln.experiments.drifting import NAMES
     from ggln.plots import drift as picture
+    from ggln.reproduction import drift as experiment
+    from ggln.reproduction.drift_models import peers
+    from ggln.reproduction.drifting import NAMES
 
     names = chosen(streams, NAMES, option="--streams")
     own = chosen(models, (experiment.OURS, experiment.NEVER, *peers()), option="--models")

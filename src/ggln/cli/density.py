@@ -38,8 +38,8 @@ def swiss_roll(
 
     Example: ggln reproduce swiss-roll --samples 500 --seeds 1
     """
-    from ggln.experiments import swiss_roll as experiment
     from ggln.plots import swiss_roll as picture
+    from ggln.reproduction import swiss_roll as experiment
 
     sizes = _numbers(samples, "samples")
     results = experiment.run(sizes, seeds, store_folder(store, output), n_jobs)
@@ -64,8 +64,8 @@ def hmc(
 
     Example: ggln reproduce hmc --steps 1500
     """
-    from ggln.experiments import hmc as experiment
     from ggln.plots import hmc as picture
+    from ggln.reproduction import hmc as experiment
 
     console = new_console()
     with console.status("sampling"):
@@ -94,8 +94,8 @@ def mnist(
 
     Example: ggln reproduce mnist --data mnist --images 100
     """
-    from ggln.experiments import mnist as experiment
     from ggln.plots import mnist as picture
+    from ggln.reproduction import mnist as experiment
 
     console = new_console()
     results = experiment.run(data, images, steps, step_length, rows, seed, n_jobs, data_dir, verbose=1)
@@ -128,9 +128,9 @@ def gradient_check(
 
     Example: ggln reproduce gradient-check --samples 100,1000 --seeds 1
     """
-    from ggln.experiments import gradient_check as experiment
-    from ggln.experiments.seeds import Mean
     from ggln.plots import gradient_check as picture
+    from ggln.reproduction import gradient_check as experiment
+    from ggln.reproduction.seeds import Mean
 
     sizes = _numbers(samples, "samples")
     results = experiment.run(sizes, seeds, store_folder(store, output), n_jobs)
@@ -150,8 +150,8 @@ def anomaly(seeds: Repeats = 3, n_jobs: Workers = 1, store: Store = None, output
 
     Example: ggln reproduce anomaly --n-jobs -1
     """
-    from ggln.experiments import anomaly as experiment
     from ggln.plots import anomaly as picture
+    from ggln.reproduction import anomaly as experiment
 
     results = experiment.run(seeds, store_folder(store, output), n_jobs)
     lines = {
@@ -177,8 +177,8 @@ def digit_samples(
 
     Example: ggln reproduce digit-samples --count 100
     """
-    from ggln.experiments import digit_samples as experiment
     from ggln.plots import digit_samples as picture
+    from ggln.reproduction import digit_samples as experiment
 
     console = new_console()
     with console.status("learning and sampling"):
@@ -204,8 +204,8 @@ def densities(
 
     Example: ggln reproduce densities --rows 500 --seeds 1
     """
-    from ggln.experiments import densities as experiment
     from ggln.plots import densities as picture
+    from ggln.reproduction import densities as experiment
 
     results = experiment.run(rows, seeds, store_folder(store, output), n_jobs)
     console = new_console()
@@ -228,8 +228,8 @@ def imputation(
 
     Example: ggln reproduce imputation --seeds 1
     """
-    from ggln.experiments import imputation as experiment
     from ggln.plots import imputation as picture
+    from ggln.reproduction import imputation as experiment
 
     results = experiment.run(seeds, store_folder(store, output), n_jobs, data_dir)
     console = new_console()

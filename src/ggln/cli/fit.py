@@ -121,7 +121,7 @@ def _say(training: "Training", watch: "Terminal") -> None:
 
 def _score(training: "Training", n_jobs: int) -> None:
     """Print how good the predictions for the rows are that were held out."""
-    from ggln.experiments.scores import scores
+    from ggln.reproduction.scores import scores
     from ggln.tables.online import Worker
 
     X, Y = training.held_out_rows()

@@ -89,7 +89,7 @@ def settings(given: list[str] | None) -> dict[str, Any]:
     """Return arguments of `GGLNRegressor` from texts such as n_estimators=5."""
     if not given:
         return {}
-    from ggln.estimators import GGLNRegressor
+    from ggln.estimators.regressor import GGLNRegressor
     from ggln.tables.read import suggestion
 
     known = [

@@ -80,8 +80,8 @@ def uci(
 
     Example: ggln reproduce uci --sets yacht,boston --splits 5 --n-jobs -1
     """
-    from ggln.experiments import uci as experiment
     from ggln.plots import uci as picture
+    from ggln.reproduction import uci as experiment
 
     names = chosen(sets, tuple(experiment.PAPER))
     results = experiment.run(
@@ -121,8 +121,8 @@ def sarcos(
 
     Example: ggln reproduce sarcos --epochs 20 --n-jobs -1
     """
-    from ggln.experiments import sarcos as experiment
     from ggln.plots import sarcos as picture
+    from ggln.reproduction import sarcos as experiment
 
     names = chosen(models, experiment.MODELS, option="--models")
     asked = chosen(protocols, tuple(experiment.PROTOCOLS), option="--protocols")
@@ -154,9 +154,9 @@ def base_models(
 
     Example: ggln reproduce base-models --sets boston,energy
     """
-    from ggln.experiments import base_models as experiment
-    from ggln.experiments import uci as uci_experiment
     from ggln.plots import base_models as picture
+    from ggln.reproduction import base_models as experiment
+    from ggln.reproduction import uci as uci_experiment
 
     names = chosen(sets, experiment.SETS, tuple(uci_experiment.PAPER))
     results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, rows)
@@ -178,8 +178,8 @@ def gating(
 
     Example: ggln reproduce gating --context-dim 4
     """
-    from ggln.experiments import gating as experiment
     from ggln.plots import gating as picture
+    from ggln.reproduction import gating as experiment
 
     check_folder(output)
     results = experiment.run(neurons, context_dim, seed)
@@ -207,8 +207,8 @@ def hetero(
 
     Example: ggln reproduce hetero -o results
     """
-    from ggln.experiments import hetero as experiment
     from ggln.plots import hetero as picture
+    from ggln.reproduction import hetero as experiment
 
     check_folder(output)
     console = new_console()

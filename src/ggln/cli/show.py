@@ -55,7 +55,7 @@ def keep(
     console: "Console", results: dict[str, Any], output: Path, name: str, draw: "Callable[[Any], Figure]"
 ) -> None:
     """Write an experiment's results as JSON and the picture drawn from that, and say where."""
-    from ggln.experiments import record
+    from ggln.reproduction import record
 
     path = output / f"{name}.json"
     record.write(path, results)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.threads import Threads
 from ggln.density.denoiser import Denoiser, draw_noise
+from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
 FAR = 1e100

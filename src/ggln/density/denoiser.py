@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core import constants
-from ggln.core.build import Settings, build, draw_gates, settings_from
-from ggln.core.gating import Gates
-from ggln.core.threads import Threads
 from ggln.density.scaling import Range, find_range
+from ggln.engine import constants
+from ggln.engine.gating import Gates
+from ggln.engine.gradient.build import Settings, build, draw_gates, settings_from
+from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]

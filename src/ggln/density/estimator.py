@@ -18,7 +18,7 @@ from ggln.density.checks import check_counts, check_length, check_mask, check_si
 from ggln.density.denoiser import Denoisers
 from ggln.density.exact import GatedGaussians, Level
 from ggln.density.parameters import Parameters
-from ggln.manners import ROWS, refuse_bad
+from ggln.estimators.base import ROWS, refuse_bad
 
 GAPS = (
     'Networks that learn by gradient steps need every value: use step="exact", which takes missing values as '

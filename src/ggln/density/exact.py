@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.gaussians import mixture
-from ggln.core.gaussians.model import Gaussians, sample
-from ggln.core.gaussians.solve import Choice, Sums, Table, maximise, solve
-from ggln.core.newton.learner import schedule
-from ggln.core.threads import Threads
 from ggln.density.scaling import CONSTANT, Range
+from ggln.engine.gaussians import mixture
+from ggln.engine.gaussians.model import Gaussians, sample
+from ggln.engine.gaussians.solve import Choice, Sums, Table, maximise, solve
+from ggln.engine.newton.learner import schedule
+from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]

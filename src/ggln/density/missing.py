@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ggln.density.checks import check_counts
 from ggln.density.estimator import DenoisingDensity
-from ggln.manners import JOBS, ROWS, refuse_bad
+from ggln.estimators.base import JOBS, ROWS, refuse_bad
 
 FloatArray = NDArray[np.float64]
 

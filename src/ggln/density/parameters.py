@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ggln.core import constants
-from ggln.core.build import Settings
 from ggln.density.denoiser import Denoisers
 from ggln.density.exact import LEVELS, GatedGaussians
 from ggln.density.scaling import LEAST_NOISE
-from ggln.estimators import SCALE
-from ggln.manners import JOBS, RATE, Manners
+from ggln.engine import constants
+from ggln.engine.gradient.build import Settings
+from ggln.estimators.base import JOBS, RATE, NetworkEstimator
+from ggln.estimators.regressor import SCALE
 
 GRADIENT_NOISE = 0.2
 """The noise of networks that learn by gradient steps, unless another is asked for."""
@@ -24,7 +24,7 @@ MOST_NOISE = 1e6
 """Deviations: beyond, nothing is left of the data."""
 
 
-class Parameters(Manners, BaseEstimator):
+class Parameters(NetworkEstimator, BaseEstimator):
     """Constructor and checks of `DenoisingDensity`, which documents each parameter."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012

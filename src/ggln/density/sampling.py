@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.threads import Threads
 from ggln.density import dynamics
 from ggln.density.denoiser import Denoiser
+from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
 LANGEVIN_STEPS = 40

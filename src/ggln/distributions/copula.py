@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ggln.core.student import distances, log_copula, scores
 from ggln.distributions import student
 from ggln.distributions.formulas import Float
 from ggln.distributions.joint import Joint
 from ggln.distributions.mixture import Index, Int, RandomState, check, generator
 from ggln.distributions.univariate import GaussianMixture
+from ggln.engine.student import distances, log_copula, scores
 
 
 class CopulaMixture(Joint):

@@ -1,4 +1,4 @@
-"""Regions, draws and covariances of a t copula; `ggln.core.student` has its density.
+"""Regions, draws and covariances of a t copula; `ggln.engine.student` has its density.
 
 freedom: degrees of freedom nu > 0; infinity is the Gaussian copula.
 """
@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import chdtr, fdtr, ndtr, ndtri, stdtr
 from scipy.stats import chi2
 
-from ggln.core.student import LEAST
 from ggln.distributions.formulas import Float
+from ggln.engine.student import LEAST
 
 KNOTS = np.linspace(-4.5, 4.5, 37)
 """Normal scores at which quantiles are taken for covariances; linear between them, and beyond."""

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.biases import biases
-from ggln.core.learner import Learner
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.neurons.biases import biases
 from ggln.explain.layers import Neurons, apply, blocks, forward, mix
 
 FloatArray = NDArray[np.float64]

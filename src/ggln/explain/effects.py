@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.threads import Threads
+from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
 BLOCK = 4096

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.newton import inspect
-from ggln.core.newton.inspect import View
-from ggln.core.newton.learner import ExactLearner
-from ggln.core.newton.network import Network
-from ggln.core.threads import Threads
+from ggln.engine.newton import inspect
+from ggln.engine.newton.inspect import View
+from ggln.engine.newton.learner import ExactLearner
+from ggln.engine.newton.network import Network
+from ggln.engine.threads import Threads
 from ggln.explain.contributions import Explanation
 from ggln.explain.effects import grouped
 from ggln.explain.gates import ActiveGates

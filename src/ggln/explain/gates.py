@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.learner import Learner
-from ggln.core.network import SIZE
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.gradient.network import SIZE
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

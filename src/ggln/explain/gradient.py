@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.components import gaussians
-from ggln.core.learner import Learner
-from ggln.core.threads import Threads
+from ggln.distributions.assembly import gaussians
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.threads import Threads
 from ggln.explain.contributions import Explanation, explain
 from ggln.explain.gates import ActiveGates, active_gates
 from ggln.explain.slopes import slopes

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.biases import biases
-from ggln.core.ensemble import Ensemble
-from ggln.core.full import Full
-from ggln.core.network import DENSE, HOT, SIZE
-from ggln.core.neuron import Limits
+from ggln.engine.gradient.ensemble import Ensemble
+from ggln.engine.gradient.network import DENSE, HOT, SIZE
+from ggln.engine.neurons.biases import biases
+from ggln.engine.neurons.full import Full
+from ggln.engine.neurons.protocol import Limits
 
 FloatArray = NDArray[np.float64]
 NUMBERS = 1 << 22

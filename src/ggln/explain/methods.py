@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ggln.core.learner import Learner
-from ggln.core.threads import Threads
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.threads import Threads
 from ggln.explain.contributions import Explanation
 from ggln.explain.effects import Effects, Importance, effects, grouped, reference_values
 from ggln.explain.exact import Exact

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core import constants
-from ggln.core.base_models import AxesBase, CoordinateBase, LinearBase
-from ggln.core.ensemble import Ensemble
-from ggln.core.learner import Learner
-from ggln.core.neuron import Limits
-from ggln.core.regression import JointBase
-from ggln.core.triangle import derivatives
+from ggln.engine import constants
+from ggln.engine.bases.base_models import AxesBase, CoordinateBase, LinearBase
+from ggln.engine.bases.regression import JointBase
+from ggln.engine.bases.triangle import derivatives
+from ggln.engine.gradient.ensemble import Ensemble
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.neurons.protocol import Limits
 from ggln.explain.layers import Neurons, apply, blocks, forward, mix
 
 FloatArray = NDArray[np.float64]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.utils.validation import check_is_fitted
 
-from ggln.forecasts import NeuronLayer
+from ggln.estimators.distributional import NeuronLayer
 from ggln.plots.band import BandDisplay
 from ggln.plots.display import FloatArray, Samples, check_place, one_target, show_dates, target_name
 from ggln.plots.style import BLUE, GREY, styled

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.core.constants import MAX_MAGNITUDE
+from ggln.engine.constants import MAX_MAGNITUDE
 from ggln.tables import cells, styles
 
 FloatArray = NDArray[np.float64]

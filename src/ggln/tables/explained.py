@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ggln.estimators import GGLNRegressor
+from ggln.estimators.distributional import NeuronLayer
+from ggln.estimators.regressor import GGLNRegressor
 from ggln.explain import Effects, Explanation, Importance
 from ggln.explain.gates import ActiveGates, Neighbours
-from ggln.forecasts import NeuronLayer
 from ggln.tables.frames import unnamed_rows
 from ggln.tables.schema import Schema
 

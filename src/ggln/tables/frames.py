@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
-from ggln.conversion import dense
+from ggln.estimators.numeric import dense
 from ggln.tables.cells import NoSingleValueError, is_missing, text
 from ggln.tables.columns import Category
 from ggln.tables.read import Chunk, Row, Table

@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ggln import persistence
-from ggln.components import Distribution
-from ggln.estimators import GGLNRegressor
+from ggln.distributions.assembly import Distribution
+from ggln.estimators.regressor import GGLNRegressor
 from ggln.explain.effects import reference_values
 from ggln.tables.explained import ExplainedTables
 from ggln.tables.frames import (

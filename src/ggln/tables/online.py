@@ -9,11 +9,11 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.components import Distribution, mixture
-from ggln.core.learner import Learner
-from ggln.core.threads import Threads
 from ggln.distributions import GaussianMixture
-from ggln.estimators import GGLNRegressor
+from ggln.distributions.assembly import Distribution, mixture
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.threads import Threads
+from ggln.estimators.regressor import GGLNRegressor
 
 FloatArray = NDArray[np.float64]
 

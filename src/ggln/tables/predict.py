@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.components import Distribution
+from ggln.distributions.assembly import Distribution
 from ggln.tables.columns import Category, Column, Date
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Moments, Worker

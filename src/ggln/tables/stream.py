@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.estimators import GGLNRegressor
+from ggln.estimators.regressor import GGLNRegressor
 from ggln.tables import cells
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Moments, Worker

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.components import mixture
-from ggln.core.learner import Learner
-from ggln.core.threads import Threads
-from ggln.estimators import GGLNRegressor
+from ggln.distributions.assembly import mixture
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.threads import Threads
+from ggln.estimators.regressor import GGLNRegressor
 from ggln.tables.checkpoint import Checkpoint, Progress
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Worker, mean_loss

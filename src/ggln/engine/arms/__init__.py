@@ -1,0 +1,1 @@
+"""The paper's networks for the arms of a bandit."""

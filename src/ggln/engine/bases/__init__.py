@@ -1,0 +1,1 @@
+"""What feeds layer 0 of networks that learn by gradient steps."""

@@ -1,0 +1,1 @@
+"""Networks that learn by gradient steps: the paper's, row after row."""

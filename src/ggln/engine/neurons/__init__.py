@@ -1,0 +1,1 @@
+"""Neurons that learn by gradient steps: one file for each structure, behind one protocol."""

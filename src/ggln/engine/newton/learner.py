@@ -1,0 +1,775 @@
+"""The exact learner: rows in the user's units in, predictions out; one model for tables and for streams.
+
+`fit` solves all rows. Each network leaves out one fold of them and predicts it: these predictions decide the
+shares of the mixture. `partial_fit` goes on from any state, row by row. A table keeps its rows and is solved
+afresh whenever they have grown by a quarter; a stream that begins without `fit` keeps its first rows and is
+solved afresh as they grow (`schedule`). What a learner knows depends on the rows alone, not on the calls.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from ggln.engine import memory
+from ggln.engine.constants import INPUT_LIMIT, TARGET_LIMIT
+from ggln.engine.jit import Specialized
+from ggln.engine.newton import constants
+from ggln.engine.newton.bumps import Bumps, fit_bumps
+from ggln.engine.newton.copula import levels_of, nothing_known
+from ggln.engine.newton.gates import Gates
+from ggln.engine.newton.joint import JointMixture
+from ggln.engine.newton.kinds import kind_of
+from ggln.engine.newton.lanes import padded
+from ggln.engine.newton.mixture import Blend, SpreadMixture
+from ggln.engine.newton.network import Network, Shape, fit_network, follow, make_scratch
+from ggln.engine.newton.shapes import ShapeMixture
+from ggln.engine.newton.single import Alone, make_reader, pool_kinds
+from ggln.engine.newton.support import Edges, find_edges, follow_edges, no_edges, widened
+from ggln.engine.scaling import Scaler
+from ggln.engine.threads import Task, Threads
+
+FloatArray = NDArray[np.float64]
+Progress = Callable[[int], object]
+Arrays = dict[str, NDArray[Any]]
+GATES, FOLDS, BUMPS, SHELLS = range(4)
+"""Streams of random numbers: for gates, folds, the centres of bumps, and rows of shells."""
+NOBODY = np.empty(0)
+"""Weights of rows that are not learnt."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what networks are, and how they learn. `GGLNRegressor` documents each."""
+
+    layer_sizes: tuple[int, ...]
+    context_dims: tuple[int, ...]  # of the kinds of networks in turn; none: as many as the rows can fill
+    n_estimators: int | None  # none: as many as the rows leave time for
+    regressions: bool  # whether there is a regression on bumps below networks
+    base_variance: float
+    bias_range: float
+    bias_variance: float
+    min_variance: float
+    max_variance: float
+    covariance: str
+    standardize: bool | str
+    features: int
+    outputs: int
+    seed: int
+    online: bool = False  # a stream, not a table
+    regressors: int = 0  # that the user handed in, and whose predictions are below networks as well
+    gating: str = "residual"
+    without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
+    most_kept: int = constants.KEPT_NUMBERS  # features of rows that a table keeps, in order to grow
+    forgetting: str | int | None = None  # "auto", or rows after which a row counts 1/e
+
+    def random(self, network: int, purpose: int) -> np.random.Generator:
+        """Return a network's own stream of random numbers."""
+        return np.random.default_rng([self.seed, network, purpose])
+
+    @property
+    def advisers(self) -> int:
+        """Regressions below networks: on bumps, and what the user handed in."""
+        return int(self.regressions) + self.regressors
+
+    def networks(self, rows: int) -> int:
+        """Return how many networks there are for so many rows.
+
+        More of them are better, and cost more: small tables have more. A stream pays for each of them with
+        every row.
+        """
+        if self.n_estimators is not None:
+            return self.n_estimators
+        more = () if self.online else constants.MORE_NETWORKS
+        return next((count for most, count in more if rows <= most), constants.NETWORKS)
+
+    @property
+    def kinds(self) -> int:
+        """Kinds of networks: deep ones on features alone, and shallow ones above the regressions.
+
+        A single network is a shallow one.
+        """
+        return 1 if self.n_estimators == 1 or "features-only networks" in self.without else 2
+
+    def assign_folds(self, rows: int) -> NDArray[np.int64]:
+        """Return the fold of each row: parts of nearly the same size, at random."""
+        return self.random(0, FOLDS).permutation(rows) % constants.FOLDS
+
+    def shape(self, network: int, rows: int) -> Shape:
+        """Return what a network for so many rows is made of.
+
+        Deep networks have as many gates as the rows can fill, and every context is believed.
+        """
+        group = network % self.kinds
+        few = self.features * self.outputs <= constants.MOST_FEATURES
+        shallow = group == self.kinds - 1
+        dims = self.context_dims or (_context_dim(rows, shallow),)
+        return Shape(
+            self.layer_sizes,
+            dims[group % len(dims)],
+            shallow * self.advisers,
+            self.outputs > 1 and few,
+            self.bias_range,
+            1.0 / self.bias_variance,
+            1.0 / self.base_variance,
+            1.0 / self.max_variance,
+            1.0 / self.min_variance,
+            constants.PULL if shallow else constants.DEEP_PULL,
+            shallow and "shares of contexts" not in self.without,
+            self.gating,
+            without=self.without,
+        )
+
+
+def _context_dim(rows: int, shallow: bool) -> int:
+    """Return how many gates the neurons of a network for so many rows have."""
+    fine, coarse = (
+        round(math.log2(max(rows, 1) / each)) for each in (constants.CONTEXT_ROWS, constants.MANY_ROWS)
+    )
+    if shallow:
+        return max(min(fine, constants.SHALLOW_DIM), 1)
+    return max(min(fine, constants.DEEP_DIM), coarse, 1)
+
+
+def _student_factor(rows: int) -> float:
+    """Return how much more a variance found by so few rows may be than it seems, for 90 % intervals."""
+    if rows < 2:
+        return 1.0  # a single row has no error: what it is given is wide
+    return float((student.ppf(0.95, rows - 1) / norm.ppf(0.95)) ** 2)
+
+
+class Advice(Protocol):
+    """Regressors that the user handed in, fitted."""
+
+    left: FloatArray  # [n, R, D]  what they predict of the rows of `fit`, by those that did not see them
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return what they predict of new rows [n, d], in the user's units: [n, R, D]."""
+
+
+def schedule(rows: int) -> int:
+    """Return how many rows there are when a stream is next solved afresh: 1, 2, 3, 4, 6, 8, 12, 16, ..."""
+    power = 1 << max(rows.bit_length() - 1, 0)
+    return 1 if rows == 0 else 2 * power if rows >= power + power // 2 or power < 2 else power + power // 2
+
+
+def next_stop(due: int, rows: int, start: int, stop: int) -> int:
+    """Return up to where of start to stop a learner of so many rows learns before it is solved afresh.
+
+    due: how many rows there are then; 0: never.
+    """
+    return min(stop, start + due - rows) if due else stop
+
+
+def join_rows(parts: list[tuple[FloatArray, FloatArray, FloatArray]]) -> tuple[FloatArray, ...]:
+    """Return rows, targets and weights of all parts; features that earlier rows did not have are missing."""
+    rows, *others = zip(*parts, strict=True)
+    width = max(part.shape[1] for part in rows)
+    wide = [np.pad(X, ((0, 0), (0, width - X.shape[1])), constant_values=np.nan) for X in rows]
+    return np.concatenate(wide), *map(np.concatenate, others)
+
+
+def make_mixture(settings: Settings, kind: Any) -> Any:
+    """Return a mixture that knows nothing; for several outputs at once, one for each, joined."""
+    if settings.outputs > 1:
+        alone = replace(settings, outputs=1)
+        return JointMixture(kind, lambda: make_mixture(alone, kind_of(1, "")))
+    one_factor = "spreads" in settings.without
+    if one_factor or "shapes" in settings.without:
+        return SpreadMixture(kind, one_factor)
+    return ShapeMixture(kind)
+
+
+class Beginner:
+    """A learner that may begin as a stream."""
+
+    settings: Settings
+    rows: int
+
+    @property
+    def young(self) -> bool:
+        """Whether this is a stream that is still to be solved afresh, with all features that came."""
+        return self.settings.online and self.rows < constants.WARM_ROWS
+
+    @property
+    def features(self) -> int:
+        """How many features networks know of; further ones of rows wait until a young stream is solved."""
+        return self.settings.features
+
+
+class ExactLearner(Beginner):
+    """Networks that solve their problems, with all that they need between the user's units and theirs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.kind = kind_of(settings.outputs, settings.covariance)
+        active = bool(settings.standardize)
+        self.inputs = Scaler(settings.features, INPUT_LIMIT, active, hold=True)
+        self.targets = Scaler(
+            settings.outputs, TARGET_LIMIT * settings.bias_range, active and settings.standardize != "inputs"
+        )
+        self.bumps: Bumps | None = None
+        self.advise: Advice | None = None
+        self.networks: list[Network] = []
+        self.errors = np.zeros((settings.advisers, settings.outputs + 1))  # squares, and the weight of rows
+        self.mixture = make_mixture(settings, self.kind)
+        self.edges = no_edges()
+        self.seen: FloatArray | None = None  # [2, d]  range of features in rows before those that it knows
+        # levels of the targets of rows left out [2, n], and weights [n], until a joint learner takes them
+        self.left: tuple[FloatArray, FloatArray] | None = None
+        self.rows = 0
+        self.due = schedule(0) if settings.online else 0  # rows at which all are solved afresh; 0: never
+        self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        self._ready()
+
+    @property
+    def network_count(self) -> int:
+        """How many networks there are."""
+        return len(self.networks)
+
+    def _ready(self) -> None:
+        self._scratch = [make_scratch(network, self.kind) for network in self.networks]
+        self._alone: Alone | None = None  # made when a row comes alone
+        self._kernels = Specialized()
+
+    # Solving -------------------------------------------------------------------------------------------
+
+    def fit(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
+    ) -> None:
+        """Solve a table. X: [n, d]; Y: [n, D]; weights: [n]."""
+        self.rows = X.shape[0]
+        self._find_units(X, Y, weights)
+        self._solve(X, Y, weights, threads, progress)
+        self._keep(X, Y, weights)
+
+    def _keep(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
+        """Keep a copy of the rows that were solved, if there will be a next time, and say when."""
+        settings = self.settings
+        if settings.online:
+            self.due = schedule(self.rows) if self.young else 0
+        else:
+            self.due = self.rows + max(self.rows // constants.GROWN, 1)
+            if settings.regressors or self.due * settings.features > settings.most_kept:
+                self.due = 0  # what others' regressors say of left-out rows is known for those of `fit` only
+        self.first_rows = [(X.copy(), Y.copy(), weights.copy())] if self.due else []
+
+    def _find_units(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
+        """Standardise by rows that count; a target that is always the same tells a scale by its own size."""
+        counted = weights > 0
+        if not counted.any():
+            return
+        self.inputs.settle(X[counted], weights[counted])
+        self.targets.settle(Y[counted], weights[counted])
+        count, mean, squares = self.targets.state
+        self.targets.state[2] = np.where(squares == 0.0, count * mean**2, squares)
+
+    def steps(self, rows: int) -> int:
+        """Return how many steps `fit` tells of."""
+        layers = len(self.settings.layer_sizes) * self.settings.networks(rows)
+        return layers if rows >= constants.FEWEST_ROWS else 0
+
+    def _solve(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
+    ) -> None:
+        """Solve rows in the units that are in force."""
+        settings = self.settings
+        side, goals = self.inputs.transform(X), self.targets.transform(Y)
+        left = self._regress_first(side, goals, weights, threads)
+        self.edges = no_edges()
+        if "outside" not in settings.without:
+            shells = settings.random(0, SHELLS)
+            self.edges = find_edges(X, side, goals, weights, self.bumps, shells, self.seen)
+        few = np.count_nonzero(weights) < constants.FEWEST_ROWS
+        # so few rows cannot tell how well they are predicted
+        floor = 1.0 / max(int(np.count_nonzero(weights)), 1) if few else settings.min_variance
+        squares = np.average((left - goals[:, None]) ** 2, axis=0, weights=weights)
+        variance = np.maximum(squares, floor)  # [R, D]
+        if few:
+            variance *= _student_factor(int(np.count_nonzero(weights)))
+        self.errors = np.hstack([variance, np.ones((len(variance), 1))]) * max(float(weights.sum()), 1.0)
+        advice = self._advice(left, variance[None])
+        self.networks = []
+        if few:
+            self._judge(
+                advice if settings.advisers else self._constant(goals, weights), goals, weights, goals
+            )
+            self._ready()
+            return
+        folds, count = settings.assign_folds(side.shape[0]), settings.networks(len(goals))
+        networks: list[Any] = [None] * count
+        judged = np.full((count, len(goals), self.kind.planes), np.nan)
+
+        def solve_one(e: int) -> None:
+            shape, out = settings.shape(e, len(goals)), folds == e // settings.kinds % constants.FOLDS
+            given = np.ascontiguousarray(advice[:, : shape.regressions])
+            known = left.mean(axis=1) if shape.regressions else np.average(goals, axis=0, weights=weights)
+            random = settings.random(e, GATES)
+            networks[e] = fit_network(
+                self.kind,
+                shape,
+                side[~out],
+                given[~out],
+                goals[~out],
+                weights[~out],
+                random,
+                (goals - known)[~out],
+                progress,
+            )
+            found = np.empty((int(out.sum()), self.kind.planes))
+            scratch = make_scratch(networks[e], self.kind)
+            follow(
+                self.kind,
+                networks[e],
+                side[out],
+                given[out],
+                goals[out],
+                weights[out],
+                False,
+                scratch,
+                found,
+            )
+            judged[e, out] = found
+
+        threads.run([(solve_one, (e,)) for e in reversed(range(count))])
+        self.networks = networks
+        kinds, covered = list(np.moveaxis(advice, 1, 0)), np.ones(len(goals), bool)
+        for group in range(min(settings.kinds, count)):
+            own = judged[group :: settings.kinds]
+            there = ~np.isnan(own[:, :, 0]).T
+            covered &= there.any(axis=1)
+            kinds.append(np.nansum(own, axis=0) / np.maximum(there.sum(axis=1), 1)[:, None])
+        everyone = np.stack(kinds, axis=1)
+        self._judge(everyone[covered], goals[covered], weights[covered], goals[weights > 0])
+        self._ready()
+
+    def _judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
+        """Find the mixture from what each kind said of rows that it did not know, [n, kinds, Q].
+
+        every: [N, D], the targets of all rows.
+        """
+        self.mixture.judge(kinds, goals, weights, every)
+        if self.settings.outputs == 1:
+            self.left = levels_of(self.mixture.blend(kinds), goals[:, 0]), weights
+        _, deviation = self.mixture.moments(kinds)
+        self.edges.typical[0] = np.average(np.mean(deviation**2, axis=1), weights=weights)
+
+    # Going on ------------------------------------------------------------------------------------------
+
+    def partial_fit(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        weights: FloatArray,
+        threads: Threads | None,
+        record: bool,
+        progress: Progress = lambda _: None,
+    ) -> list[Any]:
+        """Learn rows in their order; return what was predicted before each, if asked to `record`."""
+        found, start = [], 0
+        while start < X.shape[0]:
+            stop = next_stop(self.due, self.rows, start, X.shape[0])
+            part = X[start:stop], Y[start:stop], weights[start:stop]
+            blend = self._learn(*part, threads, record)
+            if record:
+                found.append(blend)
+            self._seen(*part, threads)
+            progress(stop - start)
+            start = stop
+        return found
+
+    def _learn(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
+    ) -> Any:
+        """Learn rows that stay within one draw of the networks."""
+        if self.rows == 0:
+            return self._nothing(X.shape[0]) if record else None
+        kinds, goals = self._learn_kinds(X, Y, weights, threads)
+        kinds = self._outside(X, kinds, weights)
+        found = self.mixture.follow(kinds, goals, weights, record)
+        return self._restored(found) if record else None
+
+    def learn_components(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None
+    ) -> FloatArray:
+        """Learn rows of one output, of which the last may be the one at which all are solved afresh.
+
+        Return weights, means and deviations of what was predicted before each, [3, n, P].
+        """
+        kinds, goals = self._learn_kinds(X, Y, weights, threads)
+        kinds = self._outside(X, kinds, weights)
+        found: FloatArray = self.mixture.follow_components(kinds, goals, weights)
+        shift, scale = self.targets.shift_and_scale()
+        found[1] *= scale
+        found[1] += shift
+        found[2] *= scale
+        self._seen(X, Y, weights, threads)
+        return found
+
+    def _learn_kinds(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each kind said [n, kinds, Q] before it learnt a row, and standardised targets."""
+        if (threads is None or threads.count == 1) and self._plain():
+            return self._for_rows_alone().ask(X, Y, weights)
+        side, goals = self.inputs.transform(X), self.targets.transform(Y)
+        found, start = [], 0
+        while start < len(X):
+            room = len(X) if self.bumps is None else self.bumps.room
+            own = slice(start, min(start + room, len(X)))
+            found.append(self._learn_part(X[own], side[own], goals[own], weights[own], threads))
+            start = own.stop
+        return np.concatenate(found), goals
+
+    def _learn_part(
+        self,
+        X: FloatArray,
+        side: FloatArray,
+        goals: FloatArray,
+        weights: FloatArray,
+        threads: Threads | None,
+    ) -> FloatArray:
+        """Return what each kind said of rows that the regression takes in together."""
+        means, other = self._regress(X, side, (goals, weights)), weights[:, None, None]
+        news = np.concatenate(
+            [other * (means - goals[:, None]) ** 2, np.broadcast_to(other, (*means.shape[:2], 1))], 2
+        )
+        told = np.cumsum(np.concatenate([self.errors[None], news]), axis=0)  # one row after the other
+        self.errors[:] = told[-1]
+        advice = self._advice(means, self._variances(told[:-1]))
+        beside: list[Task] = [] if self.bumps is None else [(self.bumps.take_in, ())]
+        return self._ask(side, advice, goals, weights, True, threads, beside)
+
+    def _regress_first(
+        self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
+    ) -> FloatArray:
+        """Fit the regressions; return what they predict of each row left out, [n, R, D]."""
+        settings, found = self.settings, []
+        if settings.regressions:
+            most = constants.STREAM_BUMPS if settings.online else constants.FIT_BUMPS
+            random, few = settings.random(0, BUMPS), np.count_nonzero(weights) < constants.FEWEST_ROWS
+            folds = None if few else settings.assign_folds(len(goals))
+            self.bumps, left = fit_bumps(side, goals, weights, most, random, threads, folds)
+            found.append(left[:, None])
+        if self.advise is not None:
+            found.append(self._standard(self.advise.left))
+        return np.concatenate(found, axis=1) if found else np.empty((len(goals), 0, settings.outputs))
+
+    def _regress(
+        self, X: FloatArray, side: FloatArray, lesson: tuple[FloatArray, FloatArray] | None
+    ) -> FloatArray:
+        """Return what regressions predict of rows, [n, R, D]; those with targets and weights are kept."""
+        found = []
+        if self.bumps is not None:
+            own = self.bumps.predict(side) if lesson is None else self.bumps.foresee(side, *lesson)
+            found.append(own[:, None])
+        if self.advise is not None:
+            found.append(self._standard(self.advise.predict(X)))
+        return np.concatenate(found, axis=1) if found else np.empty((len(side), 0, self.settings.outputs))
+
+    def _standard(self, predictions: FloatArray) -> FloatArray:
+        """Return predictions [n, R, D] in standardised units."""
+        shift, scale = self.targets.shift_and_scale()
+        return np.clip((predictions - shift) / scale, -self.targets.limit, self.targets.limit)
+
+    def _advice(self, means: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return the natural parameters [n, R, Q] of regressions' means [n, R, D] and variances."""
+        if means.shape[1] == 1:  # what a row alone has by default, at the lowest latency
+            alone: FloatArray = self.kind.natural(means[:, 0], variances[:, 0])[:, None]
+            return alone
+        wide = np.broadcast_to(variances, means.shape)
+        parts = [self.kind.natural(means[:, r], wide[:, r]) for r in range(means.shape[1])]
+        return np.stack(parts, axis=1) if parts else np.empty((len(means), 0, self.kind.planes))
+
+    def _constant(self, goals: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the mean of the targets as what is known of every row, [n, 1, Q]."""
+        self.errors = np.empty((0, goals.shape[1] + 1))
+        mean = np.broadcast_to(np.average(goals, axis=0, weights=weights), goals.shape)
+        found: FloatArray = self.kind.natural(mean, np.ones(goals.shape))[:, None]
+        return found
+
+    def _variances(self, errors: FloatArray) -> FloatArray:
+        """Return the regressions' variances [.., D] from their errors [.., D + 1]."""
+        return np.maximum(errors[..., :-1] / errors[..., -1:], self.settings.min_variance)
+
+    def _ask(
+        self,
+        side: FloatArray,
+        advice: FloatArray,
+        goals: FloatArray,
+        weights: FloatArray,
+        learning: bool,
+        threads: Threads | None,
+        beside: Sequence[Task] = (),
+    ) -> FloatArray:
+        """Return what each kind says, [n, kinds, Q]; networks learn the rows if they are to.
+
+        beside: what can be done at the same time.
+        """
+        advisers, tasks = advice.shape[1], list(beside)
+        if threads is None or not self.networks:
+            for function, arguments in beside:
+                function(*arguments)
+        if not self.networks:
+            nobody: FloatArray = self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))
+            return advice if advisers else nobody[:, None]
+        rows = goals, weights, learning
+        if threads is None:
+            return self._for_rows_alone().ask_networks(side, advice, *rows)
+        said = np.empty((len(self.networks), len(side), self.kind.planes))
+        for network, own, outputs in zip(self.networks, self._scratch, said, strict=True):
+            # others may predict at the same time
+            scratch = own if learning else make_scratch(network, self.kind)
+            given = np.ascontiguousarray(advice[:, : network.regressions])
+            lesson = self.kind, network, side, given, *rows, scratch, outputs
+            tasks.append((self._kernels.call, (follow, lesson)))
+        threads.run(tasks)
+        kinds = np.empty((len(side), advisers + self._group_count(), self.kind.planes))
+        pool_kinds(advice, said, kinds)
+        return kinds
+
+    def _group_count(self) -> int:
+        """Return how many groups of networks there are."""
+        return min(self.settings.kinds, len(self.networks))
+
+    def _plain(self) -> bool:
+        """Return whether there are networks for one output, and one regression, on bumps, below them."""
+        settings = self.settings
+        return bool(self.networks and settings.regressions and settings.advisers == settings.outputs == 1)
+
+    def _for_rows_alone(self) -> Alone:
+        """Return the networks, and what is below them, for rows that come alone."""
+        if self._alone is None:
+            known: Any = self.inputs, self.targets, self.bumps, self.errors, self.settings.min_variance
+            reader = make_reader(*known) if self._plain() else None
+            self._alone = Alone(self.kind, self.networks, self._group_count(), reader)
+        return self._alone
+
+    def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
+        """Learn a single row [1, d] with its target [1, D]."""
+        self._learn(x, y, weight, None, False)
+        self._seen(x, y, weight, None)
+
+    def _seen(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None) -> None:
+        """Count rows; solve all of them afresh when it is time."""
+        self.rows += X.shape[0]
+        if not self.due:
+            return
+        self.first_rows.append((X.copy(), Y.copy(), weights.copy()))
+        if self.rows < self.due:
+            return
+        rows, targets, counts = join_rows(self.first_rows)
+        if rows.shape[1] > self.settings.features:
+            self.settings = replace(self.settings, features=rows.shape[1])
+            self.inputs = self.inputs.widened(rows.shape[1])
+        self._find_units(rows, targets, counts)
+        self._solve(rows, targets, counts, threads or Threads(1), lambda _: None)
+        self._keep(rows, targets, counts)
+
+    # Predicting ----------------------------------------------------------------------------------------
+
+    def _kinds(self, X: FloatArray, threads: Threads | None) -> FloatArray:
+        """Return what each kind says of new rows, [n, kinds, Q]."""
+        return self._outside(X, self._new_kinds(X, threads), NOBODY)
+
+    def _new_kinds(self, X: FloatArray, threads: Threads | None) -> FloatArray:
+        """Return the same as if all rows were inside."""
+        goals, weights = np.empty((0, self.settings.outputs)), NOBODY
+        if threads is None and self._plain():
+            return self._for_rows_alone().ask(X, goals, weights)[0]
+        side = self.inputs.transform(X)
+        advice = self._advice(self._regress(X, side, None), self._variances(self.errors)[None])
+        return self._ask(side, advice, goals, weights, False, threads)
+
+    def _extra(self, X: FloatArray, weights: FloatArray) -> FloatArray | None:
+        """Return the further variance [n] of rows outside, if there are any; rows of weights are learnt."""
+        extra = np.empty(len(X))
+        found = self.edges.features.size and self._kernels.call(follow_edges, (self.edges, X, weights, extra))
+        return extra if found else None
+
+    def _outside(self, X: FloatArray, kinds: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return what kinds say [n, kinds, Q], wider for rows outside; the others keep every bit."""
+        extra = self._extra(X, weights)
+        if extra is None:
+            return kinds
+        rows = np.flatnonzero(extra)
+        own = kinds[rows]
+        if self.settings.outputs == 1:
+            variances = 1.0 / own[..., 0]
+        else:
+            variances = self.kind.variances(self.kind.gaussians(own)[1]).mean(axis=-1)
+        kinds[rows] = widened(own, variances, extra[rows, None])
+        return kinds
+
+    def support(self, X: FloatArray) -> FloatArray:
+        """Return how well rows are covered by what was learnt, [n, D]: 1 inside, towards 0 far away."""
+        extra, typical = self._extra(X, NOBODY), self.edges.typical
+        found = np.ones(len(X)) if extra is None else typical / (typical + extra)
+        return np.repeat(found[:, None], self.settings.outputs, axis=1)
+
+    def _nothing(self, rows: int) -> Any:
+        """Return what is predicted before anything is known."""
+        if self.settings.outputs > 1:
+            return nothing_known(rows, self.settings.outputs)
+        return Blend(np.ones((rows, 1)), np.zeros((rows, 1, 1)), np.ones((rows, 1, 1)))
+
+    def _restored(self, blend: Any) -> Any:
+        """Return a mixture in the user's units."""
+        return blend.moved(*self.targets.shift_and_scale())
+
+    def predictions(self, X: FloatArray, threads: Threads | None) -> Any:
+        """Return the mixture for new rows."""
+        return self._restored(self.mixture.blend(self._kinds(X, threads)))
+
+    def moments(self, X: FloatArray, threads: Threads | None) -> tuple[FloatArray, FloatArray]:
+        """Return the predictive mean and standard deviation, [n, D] each."""
+        shift, scale = self.targets.shift_and_scale()
+        mean, deviation = self.mixture.moments(self._kinds(X, threads))
+        return shift + scale * mean, scale * deviation
+
+    def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """As `moments`, for a single row [1, d] at the lowest latency."""
+        return self.moments(x, None)
+
+    # State ---------------------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return all that is known, as plain values and as arrays."""
+        values = {
+            "settings": asdict(self.settings),
+            "rows": self.rows,
+            "judged": self.mixture.judged,
+            "due": self.due,
+        }
+        arrays = {
+            "scaler.inputs": self.inputs.state,
+            "scaler.targets": self.targets.state,
+            "errors": self.errors,
+        } | self.mixture.state()
+        arrays |= {f"edges.{name}": array for name, array in self.edges._asdict().items()}
+        if self.bumps is not None:
+            arrays |= {f"bumps.{name}": array for name, array in self.bumps.state().items()}
+        for e, network in enumerate(self.networks):
+            arrays |= {f"network.{e}.{name}": array for name, array in _flat(network).items()}
+        if self.seen is not None:
+            arrays["seen"] = self.seen
+        if self.first_rows:
+            names = "first.X", "first.Y", "first.weights"
+            arrays |= dict(zip(names, join_rows(self.first_rows), strict=True))
+        return values, arrays
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ExactLearner":
+        """Return the learner that `state` described."""
+        learner = cls(restore_settings(values["settings"]))
+        learner.rows, learner.mixture.judged, learner.due = values["rows"], values["judged"], values["due"]
+        learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
+        learner.errors = arrays["errors"].copy()
+        learner.mixture.restore(arrays)
+        if "edges.low" in arrays:  # files of earlier versions have none
+            learner.edges = Edges(
+                *(np.require(arrays[f"edges.{name}"], requirements="W") for name in Edges._fields)
+            )
+        learner.seen = arrays.get("seen")
+        own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
+        learner.bumps = Bumps.from_state(own) if own else None
+        count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
+        learner.networks = [_unflat(arrays, f"network.{e}.") for e in range(count)]
+        if "first.X" in arrays:
+            learner.first_rows = [(arrays["first.X"], arrays["first.Y"], arrays["first.weights"])]
+        learner._ready()
+        return learner
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out compiled functions and buffers, which can be made anew."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_scratch", "_alone", "_kernels", "left")
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle, also from memory that cannot be written to."""
+        vars(self).update(state, left=None)
+        self.networks = [memory.writeable(network) for network in self.networks]
+        self.errors = memory.writeable(self.errors)
+        self.edges = memory.writeable(self.edges)
+        self._ready()
+
+
+SCALARS = "regressions", "along_axes", "bias_range", "pace"
+
+
+def _flat(network: Network) -> Arrays:
+    """Return a network's arrays by name."""
+    fields = network._asdict()
+    gates = fields.pop("gates")
+    fields |= {f"gates.{name}": array for name, array in gates._asdict().items()}
+    # gradients are zero where a Newton step has taken all rows
+    pending = np.flatnonzero(network.fresh)
+    gradients = fields.pop("gradients")
+    fields["gradients.places"] = pending
+    fields["gradients.values"] = gradients.reshape(-1, gradients.shape[-1])[pending]
+    used = int(network.inputs.max())
+    fields["tables"] = network.tables[..., :used]  # without their padding
+    fields["curvatures"] = network.curvatures[..., _triangle(used)]
+    return {name: np.atleast_1d(np.asarray(value)) for name, value in fields.items()}
+
+
+def _triangle(size: int) -> NDArray[np.bool_]:
+    """Return which numbers of a Hessian in lines of whole vectors (`contexts.add_region`) mean something."""
+    return np.concatenate([np.arange(padded(j + 1)) <= j for j in range(size)])
+
+
+def _unflat(arrays: Arrays, prefix: str) -> Network:
+    """Return the network whose arrays `_flat` gave."""
+    fields = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    gates = Gates(*(np.require(fields.pop(f"gates.{name}"), requirements="W") for name in Gates._fields))
+    fields = {name: np.require(array, requirements="W") for name, array in fields.items()}
+    used = int(fields["inputs"].max())
+    tables = np.zeros((*fields["tables"].shape[:2], padded(used)), np.float32)
+    triangle = _triangle(used)
+    tables[..., :used] = fields["tables"]
+    curvatures = np.zeros((*fields["curvatures"].shape[:2], triangle.size))
+    curvatures[..., triangle] = fields["curvatures"]
+    fields["tables"], fields["curvatures"] = tables, curvatures
+    gradients = np.zeros(tables.shape)
+    places, values = fields.pop("gradients.places"), fields.pop("gradients.values")
+    gradients.reshape(-1, gradients.shape[-1])[places] = values
+    fields |= {name: fields[name][0].item() for name in SCALARS} | {"gradients": gradients}
+    return Network(**fields, gates=gates)
+
+
+def make_learner(settings: Settings) -> Any:
+    """Return a learner that knows nothing: of joint neurons, or of networks apart for each output."""
+    return _learner_class(settings)(settings)
+
+
+def restore_learner(values: dict[str, Any], arrays: Arrays) -> Any:
+    """Return the learner that `state` described."""
+    return _learner_class(restore_settings(values["settings"])).from_state(values, arrays)
+
+
+def _learner_class(settings: Settings) -> Any:
+    # these are made of what is here
+    from ggln.engine.newton.drift import DriftLearner
+    from ggln.engine.newton.fading import FadingLearner
+    from ggln.engine.newton.outputs import ApartLearner
+
+    if settings.outputs > 1 and settings.covariance == "apart":
+        return ApartLearner
+    if isinstance(settings.forgetting, int):
+        return FadingLearner
+    drifting = settings.forgetting == "auto" and settings.online and settings.outputs == 1
+    return DriftLearner if drifting else ExactLearner
+
+
+def restore_settings(values: dict[str, Any]) -> Settings:
+    """Return settings from plain values, in which tuples may have become lists."""
+    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "context_dims", "without")}
+    return Settings(**{**values, **tuples})

@@ -1,0 +1,190 @@
+"""Several outputs apart: networks for each output, and a copula that joins them.
+
+Each output has the learner that it would have if it were the only one, and keeps the distribution that this
+learner predicts. How outputs go together is told by the levels of targets in these distributions (`copula`),
+of rows that were not learnt when they were predicted; in a stream it goes on by the same rule, row by row.
+"""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.engine.newton.copula import Copula, JointBlend, levels_of, nothing_known
+from ggln.engine.newton.learner import (
+    Advice,
+    ExactLearner,
+    Progress,
+    Settings,
+    make_learner,
+    next_stop,
+    restore_learner,
+    restore_settings,
+)
+from ggln.engine.newton.mixture import joined
+from ggln.engine.threads import Threads
+
+FloatArray = NDArray[np.float64]
+Arrays = dict[str, NDArray[Any]]
+
+
+class Column:
+    """What regressors of the user predict of one output."""
+
+    def __init__(self, advise: Advice, output: int) -> None:
+        self.advise, self.output = advise, output
+        self.left = advise.left[:, :, output : output + 1]
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions of new rows, [n, R, 1]."""
+        return self.advise.predict(X)[:, :, self.output : self.output + 1]
+
+
+class ApartLearner:
+    """One `ExactLearner` for each output, and how outputs go together."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        # each output keeps the rows for itself
+        kept = settings.most_kept // settings.outputs
+        own = replace(settings, outputs=1, covariance="isotropic", most_kept=kept)
+        self.learners: list[ExactLearner] = [make_learner(own) for _ in range(settings.outputs)]
+        self.copula = Copula(settings.outputs)
+        self._advise: Advice | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows learnt so far."""
+        return self.learners[0].rows
+
+    @property
+    def young(self) -> bool:
+        """Whether this is a stream that is still to be solved afresh."""
+        return self.learners[0].young
+
+    @property
+    def network_count(self) -> int:
+        """How many networks each output has."""
+        return self.learners[0].network_count
+
+    @property
+    def features(self) -> int:
+        """How many features networks know of."""
+        return self.learners[0].features
+
+    @property
+    def advise(self) -> Advice | None:
+        """Regressors that the user handed in."""
+        return self._advise
+
+    @advise.setter
+    def advise(self, advise: Advice | None) -> None:
+        self._advise = advise
+        for d, learner in enumerate(self.learners):
+            learner.advise = None if advise is None else Column(advise, d)
+
+    # Learning ------------------------------------------------------------------------------------------
+
+    def steps(self, rows: int) -> int:
+        """Return how many steps `fit` tells of."""
+        return sum(learner.steps(rows) for learner in self.learners)
+
+    def fit(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads, progress: Progress
+    ) -> None:
+        """Solve a table. X: [n, d]; Y: [n, D]; weights: [n]."""
+        for d, learner in enumerate(self.learners):
+            learner.fit(X, Y[:, d : d + 1].copy(), weights, threads, progress)
+        self._judge()
+
+    def _judge(self) -> None:
+        """Find the copula from the levels of rows left out, if the learners have been solved."""
+        if any(learner.left is None for learner in self.learners):
+            return
+        taken: list[Any] = [learner.left for learner in self.learners]
+        for learner in self.learners:
+            learner.left = None
+        self.copula.judge(np.stack([levels for levels, _ in taken], axis=2), taken[0][1])
+
+    def partial_fit(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        weights: FloatArray,
+        threads: Threads | None,
+        record: bool,
+        progress: Progress = lambda _: None,
+    ) -> list[JointBlend]:
+        """Learn rows in their order; return what was predicted before each, if asked to `record`."""
+        found, start = [], 0
+        while start < X.shape[0]:
+            stop = next_stop(self.learners[0].due, self.rows, start, X.shape[0])
+            blend = self._learn(X[start:stop], Y[start:stop], weights[start:stop], threads, record)
+            if record:
+                found.append(blend)
+            self._judge()
+            progress(stop - start)
+            start = stop
+        return found
+
+    def _learn(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
+    ) -> Any:
+        """Learn rows that stay within one draw of the networks."""
+        young, levels, blends = self.rows == 0, np.empty((2, *Y.shape)), []
+        for d, learner in enumerate(self.learners):
+            blend = joined(learner.partial_fit(X, Y[:, d : d + 1].copy(), weights, threads, True))
+            levels[..., d] = levels_of(blend, Y[:, d])
+            blends.append(blend)
+        if young:  # the first row of all
+            return nothing_known(len(Y), self.settings.outputs) if record else None
+        told = self.copula.follow(levels, weights, record)
+        return JointBlend(tuple(blends), *told) if record else None
+
+    def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
+        """Learn a single row [1, d] with its target [1, D]."""
+        self.partial_fit(x, y, weight, None, False)
+
+    # Predicting ----------------------------------------------------------------------------------------
+
+    def predictions(self, X: FloatArray, threads: Threads | None) -> JointBlend:
+        """Return the mixtures for new rows, joined."""
+        blends = tuple(learner.predictions(X, threads) for learner in self.learners)
+        return JointBlend(blends, *self.copula.now())
+
+    def moments(self, X: FloatArray, threads: Threads | None) -> tuple[FloatArray, FloatArray]:
+        """Return the predictive mean and standard deviation, [n, D] each."""
+        pairs = [learner.moments(X, threads) for learner in self.learners]
+        return np.hstack([mean for mean, _ in pairs]), np.hstack([deviation for _, deviation in pairs])
+
+    def support(self, X: FloatArray) -> FloatArray:
+        """Return how well rows are covered by what was learnt of each output, [n, D]."""
+        return np.hstack([learner.support(X) for learner in self.learners])
+
+    def moments_one(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """As `moments`, for a single row [1, d] at the lowest latency."""
+        return self.moments(x, None)
+
+    # State ---------------------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return all that is known, as plain values and as arrays."""
+        arrays: Arrays = self.copula.state()
+        outputs = []
+        for d, learner in enumerate(self.learners):
+            values, own = learner.state()
+            outputs.append(values)
+            arrays |= {f"output.{d}.{name}": array for name, array in own.items()}
+        return {"settings": asdict(self.settings), "outputs": outputs}, arrays
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ApartLearner":
+        """Return the learner that `state` described."""
+        learner = cls(restore_settings(values["settings"]))
+        learner.copula.restore(arrays)
+        for d, own in enumerate(values["outputs"]):
+            prefix = f"output.{d}."
+            parts = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+            learner.learners[d] = restore_learner(own, parts)
+        return learner

@@ -1,0 +1,1 @@
+"""The estimators: checks, units, and the protocol of scikit-learn."""

@@ -1,0 +1,291 @@
+"""What all estimators share: checks of what they are given, errors that say what to do, and progress."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ggln.engine import constants
+from ggln.engine.gradient.learner import Learner
+from ggln.engine.scaling import within
+from ggln.engine.threads import Threads
+from ggln.estimators.named_rows import by_name, complete, in_order
+from ggln.estimators.numeric import as_numbers, dense, naming_text, place_of
+
+FloatArray = NDArray[np.float64]
+RATE = Interval(Real, 0, 1e9, closed="right")
+
+ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
+"""How rows are brought into the core. The order in memory is the order of summation: in another one, a data
+frame would give other last bits than an array. What is not finite is looked for here, to say where."""
+
+GAPS = (
+    'Networks that learn by gradient steps need every feature: use step="newton", which takes missing values '
+    "as they are, fill gaps, for example with scikit-learn's SimpleImputer, or leave out such rows"
+)
+"""What to do about a missing feature."""
+
+COUNTS = Interval(Integral, 1, None, closed="left")
+JOBS = [None, Interval(Integral, None, -1, closed="right"), COUNTS]
+
+Observer = Callable[[str, int, Learner | None], AbstractContextManager[Callable[[int], object]]]
+
+
+class NetworkEstimator:
+    """What an estimator with the parameters and attributes below is given."""
+
+    layer_sizes: Sequence[int]
+    context_dim: int | Sequence[int] | None
+    weight_range: tuple[float, float]
+    step: str
+    min_variance: float
+    max_variance: float
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    verbose: int
+    n_features_in_: int
+    learner_: Any
+
+    _coming: list[Any] = []  # noqa: RUF012
+    """Features that rows had, and that join when the networks are laid out next."""
+    _ignored: list[Any] = []  # noqa: RUF012
+    """Features that came too late, and have been warned of."""
+    _observer: Observer | None = None
+    """Told of every stage of learning, its steps and the learner at work: the bar of the command line."""
+
+    # Checks --------------------------------------------------------------------------------------------
+
+    def _check_network(self) -> None:
+        """Refuse parameters of the network that scikit-learn's declared ranges cannot."""
+        self._check_layers()
+        dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
+        missing = not dims and self.context_dim is not None
+        if missing or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
+            raise ValueError(
+                f"context_dim must be one or several integers from 0 to {most}, got {self.context_dim!r}"
+            )
+        bounds = list(self.weight_range)
+        if len(bounds) != 2 or not all(isinstance(bound, Real) and abs(bound) <= 1e9 for bound in bounds):
+            raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
+        if not bounds[0] < bounds[1] or bounds[1] < 1.0:
+            raise ValueError(f"weight_range must be (low, high) with high >= 1, got {self.weight_range!r}")
+
+    def _check_layers(self) -> None:
+        """Refuse layers that are none."""
+        sizes = list(self.layer_sizes)
+        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
+            raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
+
+    def _check_variances(self) -> None:
+        """Refuse an empty range of variances."""
+        if not self.min_variance < self.max_variance:
+            raise ValueError(
+                f"min_variance must be below max_variance, got {self.min_variance} and {self.max_variance}"
+            )
+
+    def _check_initial_weight(self, least: float) -> None:
+        """Refuse a range of weights that the initial ones, of which `least` is the least, are not in."""
+        if not self.weight_range[0] < least:
+            raise ValueError(
+                f"weight_range must begin below the initial weight 1 / inputs, here {least:.3g}, "
+                f"got {self.weight_range!r}"
+            )
+
+    def _check_rows(self, X: ArrayLike) -> FloatArray:
+        """Return checked rows to predict."""
+        check_is_fitted(self)
+        X = dense(X)
+        with naming_text(X=X):
+            rows: FloatArray = validate_data(self, X, reset=False, **ROWS)
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None), self._takes_gaps())
+        return rows
+
+    def _takes_gaps(self) -> bool:
+        """Return whether features may be missing: for networks that are solved, begun or to be begun."""
+        begun = getattr(self, "learner_", None)
+        return self.step == "newton" if begun is None else not isinstance(begun, Learner)
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Take back what scikit-learn noted about the features, if anything goes wrong within."""
+        before = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
+        try:
+            yield
+        except BaseException:
+            for name in [name for name in vars(self) if name.endswith("_in_")]:
+                delattr(self, name)
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
+
+    def _one(self, x: Any) -> FloatArray:
+        """Return a single row to predict, checked, as an array of shape (1, features)."""
+        names: Any = getattr(self, "feature_names_in_", None)
+        if not isinstance(x, np.ndarray):
+            x = by_name(x, names)
+            if isinstance(x, Mapping):
+                if not getattr(self.learner_, "young", False):
+                    self._ignore(x, names)
+                x = self._values(x, names)
+        return self._checked(x, names, self.n_features_in_)
+
+    def _one_to_learn(self, x: Any) -> tuple[FloatArray, list[Any]]:
+        """Return a single row to learn, checked, and the names of features that wait to join.
+
+        While a stream is young, a feature that was never there before joins when the networks are laid out
+        next. Later it is ignored.
+        """
+        names: Any = getattr(self, "feature_names_in_", None)
+        x = x if isinstance(x, np.ndarray) else by_name(x, names)
+        if not isinstance(x, Mapping):
+            return self._widened(self._checked(x, names, self.n_features_in_)), self._coming
+        coming = self._coming
+        if not complete(x, names):
+            if getattr(self.learner_, "young", False):
+                known = {*names, *coming}
+                coming = [*coming, *(name for name in x if name not in known)]
+            else:
+                self._ignore(x, names)
+        everyone = [*names, *coming]
+        return self._checked(self._values(x, everyone), everyone, len(everyone)), coming
+
+    def _values(self, x: Mapping[Any, Any], names: Sequence[Any]) -> list[Any]:
+        """Return the values of a row in the order of the features; what it lacks is missing."""
+        if not self._takes_gaps():
+            x = {name: value for name, value in x.items() if name in set(names)}
+            return list(in_order(x, names))
+        return [x.get(name, np.nan) for name in names]
+
+    def _ignore(self, x: Mapping[Any, Any], names: Sequence[Any]) -> None:
+        """Say once of each feature that networks know nothing of it."""
+        if complete(x, names):
+            return
+        unknown = [name for name in x if name not in {*names, *self._ignored}]
+        if unknown:
+            self._ignored = [*self._ignored, *unknown]
+            warnings.warn(
+                f"features {unknown} appear after the networks were laid out without them: they are ignored",
+                stacklevel=4,
+            )
+
+    def _widened(self, rows: FloatArray) -> FloatArray:
+        """Return rows with missing values for the features that wait to join."""
+        if not self._coming:
+            return rows
+        return np.pad(rows, ((0, 0), (0, len(self._coming))), constant_values=np.nan)
+
+    def _join(self, coming: list[Any]) -> None:
+        """Let features join that the networks have been laid out with by now."""
+        self._coming = coming
+        if coming and self.learner_.features > self.n_features_in_:
+            names = [*getattr(self, "feature_names_in_", ()), *coming]
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_, self._coming = len(names), []
+
+    def _checked(self, x: Any, names: Any, features: int) -> FloatArray:
+        """Return the values of a single row as an array (1, features)."""
+        row = as_numbers("x", x, names)
+        if row.shape != (1, features):
+            raise ValueError(
+                f"x has shape {np.shape(x)}, but this model expects a 1-D array of {features} features"
+            )
+        if not within(row, constants.MAX_MAGNITUDE):
+            refuse_bad("x", row, names, self._takes_gaps())
+        return row
+
+    # Small parts ---------------------------------------------------------------------------------------
+
+    def _context_dims(self) -> tuple[int, ...]:
+        """Return the context dimensions that the networks have in turn; none where the rows decide."""
+        if self.context_dim is None:
+            return ()
+        if isinstance(self.context_dim, Sequence | np.ndarray):
+            return tuple(dim.item() if isinstance(dim, np.generic) else dim for dim in self.context_dim)
+        return (int(self.context_dim),)
+
+    def _shape(self) -> dict[str, Any]:
+        """Return layers, contexts and range of the weights, as the core's settings have them."""
+        dims = self._context_dims()
+        return {
+            "layer_sizes": tuple(int(size) for size in self.layer_sizes),
+            "weight_range": tuple(float(bound) for bound in self.weight_range),
+            "context_dim": max(dims),
+            "context_dims": dims if len(dims) > 1 else (),
+        }
+
+    def _seed(self) -> int:
+        return draw_seed(self.random_state)
+
+    def _threads(self) -> Threads:
+        return Threads(joblib.effective_n_jobs(self.n_jobs))
+
+    @contextmanager
+    def _progress(
+        self, what: str, steps: int, learner: Learner | None = None
+    ) -> Iterator[Callable[[int], object]]:
+        """Give a function that is told how many steps were done, and shows them if `verbose`."""
+        if self._observer is not None:
+            with self._observer(what, steps, learner) as advance:
+                yield advance
+            return
+        if not self.verbose:
+            yield lambda _: None
+            return
+        from rich.progress import Progress
+
+        with Progress() as bar:
+            task = bar.add_task(what, total=steps)
+            yield lambda done: bar.advance(task, done)
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that a `random_state` is, or one drawn from it."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def refuse_bad(
+    name: str, values: FloatArray, feature_names: Any, gaps: bool = False, about_gaps: str = GAPS
+) -> None:
+    """Raise ValueError naming the first NaN, infinity or overflowing value, if there is one.
+
+    name: X and y are of several rows, x of a single one; gaps: whether NaN is a missing value, and welcome;
+    about_gaps: what to do where it is not.
+    """
+    bad = ~(np.abs(values) <= constants.MAX_MAGNITUDE)
+    if gaps:
+        bad &= ~np.isnan(values)
+    if not bad.any():
+        return
+    place = np.argwhere(bad)[0]
+    value = values[tuple(place)]
+    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}, which is too large"
+    where = place_of(tuple(place), name != "x", feature_names).lstrip(", ")
+    remedy = f"Values must be finite numbers, at most {constants.MAX_MAGNITUDE:g} in size: correct it"
+    if np.isnan(value):
+        remedy = "Leave out such rows" if name == "y" else about_gaps
+    if np.isnan(value) and name == "y" and np.isnan(values).all():
+        where, remedy = "it has no number at all", "Rows without a target cannot be learnt"
+    raise ValueError(f"Input {name} contains {what}: {where}. {remedy}; the model is unchanged")
+
+
+def refuse_arguments(method: str, refused: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that other estimators may take."""
+    if "sample_weight" in refused:
+        raise TypeError(
+            f"{method} takes no sample_weight: networks learn row by row, and every row counts once. Give "
+            "rows with more weight several times, or draw rows in proportion to their weights"
+        )
+    if refused:
+        raise TypeError(f"{method} takes X and y, got also {', '.join(map(repr, refused))}")

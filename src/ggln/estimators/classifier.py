@@ -1,0 +1,453 @@
+"""`GLNClassifier`: Bernoulli gated linear networks with scikit-learn manners."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from ggln import persistence
+from ggln.engine import constants
+from ggln.engine.gating import SAMPLERS
+from ggln.engine.gradient.build import Settings, bernoulli_settings
+from ggln.engine.gradient.learner import Course, Learner
+from ggln.engine.newton.classes import ClassLearner
+from ggln.engine.newton.learner import Settings as ExactSettings
+from ggln.estimators import labels
+from ggln.estimators.base import COUNTS, JOBS, RATE, ROWS, refuse_arguments, refuse_bad
+from ggln.estimators.base_regressors import find_splits
+from ggln.estimators.numeric import dense, naming_text
+from ggln.estimators.probabilistic import ProbabilityMixin, mix
+
+FloatArray = NDArray[np.float64]
+Labels = NDArray[Any]
+NEWTON_GATING = {"tree": "residual", "residual": "residual", "axis": "axis", "mixed": "mixed"}
+"""What networks that are solved take, and what it is there: splits are picked by residuals, without trees."""
+ONE = np.ones(1)
+"""The weight of a single row."""
+
+
+class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
+    """Classification with probabilities, learnt exactly and without backpropagation.
+
+    Every neuron of a Bernoulli gated linear network predicts the class itself: a geometric mixture of the
+    probabilities below it, with weights that half-spaces of the input choose, solves its own convex problem.
+    With more than two classes, each has networks against all others.
+
+    Parameters
+    ----------
+    layer_sizes : sequence of int
+        Neurons in each layer.
+    context_dim : int or sequence of int, 0 to 16, or None
+        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
+        networks in turn, for step="newton" to those on features alone, then to those with a regression
+        below. None takes as many as the rows can fill, and needs step="newton".
+    epochs : int
+        Passes of `fit` over its rows. `partial_fit` always makes one.
+    n_estimators : int
+        Networks with different gates. step="newton" has so many for each class that is held against the
+        others, but where these are more than four, in all four times as many; rows left out tell what each
+        kind is worth. Otherwise their probabilities are averaged.
+    gating : {"residual", "tree", "sphere", "axis", "mixed", "pairs"}
+        Directions of the half-spaces: picked among random ones by how well they split residuals; mostly
+        splits of a small boosted model of trees; uniform on the sphere; one random feature each; half on the
+        sphere and half on features; or from one random row to another, which suits many correlated features
+        such as pixels. step="newton" picks for "tree" as for "residual", or draws "axis", or "mixed", of up
+        to three features.
+    gating_bias : float or "data"
+        Offsets of the half-spaces: of this standard deviation, or through a random row of the data.
+    learning_rate : float
+        Step of the online gradient descent.
+    step : {"newton", "normalised", "ogd"}
+        "newton" solves the weights of a table, above a regression on smooth bumps, and goes on by Newton
+        steps; it does without epochs, gating_bias, learning_rate, decay, weight_range, min_probability,
+        hinges, aggregation, anneal and shuffle. The others follow the gradient: "normalised" divides the
+        learning rate by the largest curvature that the neuron's loss can have, a quarter of the squared
+        length of its inputs; "ogd" takes it as it is.
+    decay : float or None
+        Rows after which the step falls as 1 / time: after t rows it is min(1, decay / t) of its length. None
+        leaves it as it is, which forgets what is long ago.
+    weight_range : (float, float)
+        Range of every weight.
+    min_probability : float
+        Probabilities, those of the base predictions and of every neuron, are kept in
+        [min_probability, 1 - min_probability].
+    hinges : int, 0 to 4096
+        Bends of a Bayesian linear regression that learns every row exactly, once: max(v.x - b, 0) with v from
+        one random row to another. What it predicts of each class are base predictions beside the features,
+        and with more than two classes all that gates look at. It helps most in a single pass over many
+        features; each row costs time in the square of the hinges. 0 does without, as step="newton" has to.
+    aggregation : {"switching", "last"}
+        Predict with the switching mixture of all neurons, or with the last layer's first neuron.
+    anneal : bool
+        Whether the step shrinks to nothing over the epochs of `fit`.
+    standardize : bool
+        Standardise the features, in a stream with running statistics. They are the logits of the base
+        predictions.
+    shuffle : bool
+        Whether `fit` shuffles the rows, anew in each epoch.
+    random_state : None, int or RandomState
+        Seed of gates and shuffling.
+    n_jobs : None or int
+        Threads. The result does not depend on them.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array of shape (classes,)
+        The labels, sorted.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from ggln import GLNClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = GLNClassifier(random_state=0).fit(X[:400], y[:400])
+    >>> model.predict_proba(X[400:]).shape, bool(model.score(X[400:], y[400:]) > 0.95)
+    ((169, 2), True)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "layer_sizes": ["array-like"],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
+        "epochs": [COUNTS],
+        "n_estimators": [COUNTS],
+        "gating": [StrOptions(set(SAMPLERS))],
+        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
+        "learning_rate": [RATE],
+        "step": [StrOptions({"normalised", "ogd", "newton"})],
+        "decay": [None, Interval(Real, 0, None, closed="neither")],
+        "weight_range": ["array-like"],
+        "min_probability": [Interval(Real, 1e-9, 0.5, closed="left")],
+        "hinges": [Interval(Integral, 0, constants.MAX_HINGES, closed="both")],
+        "aggregation": [StrOptions({"switching", "last"})],
+        "anneal": ["boolean"],
+        "standardize": ["boolean"],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        layer_sizes: Sequence[int] = (8, 8, 8),
+        context_dim: int | Sequence[int] | None = None,
+        epochs: int = 20,
+        n_estimators: int = 16,
+        gating: str = "residual",
+        gating_bias: float | str = "data",
+        learning_rate: float = 0.2,
+        step: str = "newton",
+        decay: float | None = None,
+        weight_range: tuple[float, float] = (-200.0, 200.0),
+        min_probability: float = 1e-3,
+        hinges: int = 0,
+        aggregation: str = "switching",
+        anneal: bool = True,
+        standardize: bool = True,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.layer_sizes = layer_sizes
+        self.context_dim = context_dim
+        self.epochs = epochs
+        self.n_estimators = n_estimators
+        self.gating = gating
+        self.gating_bias = gating_bias
+        self.learning_rate = learning_rate
+        self.step = step
+        self.decay = decay
+        self.weight_range = weight_range
+        self.min_probability = min_probability
+        self.hinges = hinges
+        self.aggregation = aggregation
+        self.anneal = anneal
+        self.standardize = standardize
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.step == "newton"
+        tags.input_tags.sparse = True
+        return tags
+
+    # weights can be routed, though `fit` does not name them: gradient steps refuse them, and scikit-learn's
+    # ensembles give them to whatever names them
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
+    __metadata_request__partial_fit = {"sample_weight": None}  # noqa: RUF012
+
+    # Learning ------------------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike, **more: Any) -> Self:
+        """Learn a table from scratch, whatever was learnt before.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, features)
+            NaN is a missing value, where step="newton".
+        y : array-like of shape (n,)
+            Labels: numbers, strings or booleans.
+        **more
+            `sample_weight` of shape (n,), where step="newton": how much each row counts; one of weight 2
+            counts as the row twice. Nothing else is taken; gradient steps answer weights with an error that
+            says what to do instead.
+        """
+        weight = _weight_among("fit", more, self.step == "newton")
+        self._check_parameters()
+        with self._unchanged_on_error():
+            rows, names = self._check_table(X, y, reset=True)
+            weights = _check_weights(weight, rows)
+            classes = labels.check(np.unique(names), "y")
+            learner = self._new_learner(rows.shape, classes)
+            self._learn_table(learner, rows, labels.targets(names, classes), weights)
+        self.learner_, self.classes_, self._coming, self._ignored = learner, classes, [], []
+        return self
+
+    def _learn_table(
+        self, learner: Learner | ClassLearner, rows: FloatArray, targets: FloatArray, weights: FloatArray
+    ) -> None:
+        """Solve a table, or learn it by gradient steps, several times over."""
+        if isinstance(learner, ClassLearner):
+            counted = weights > 0  # the others are not there at all: they would take part in drawing folds
+            table = rows[counted], targets[counted], weights[counted]
+            steps = learner.steps(int(counted.sum()))
+            with self._threads() as threads, self._progress("learning", steps) as progress:
+                learner.fit(*table, threads, progress)
+            return
+        course = Course(self.epochs, self.shuffle, self.anneal)
+        steps = learner.rows_to_learn(rows.shape[0], course)
+        with self._threads() as threads, self._progress("learning", steps) as progress:
+            learner.fit(rows, targets, course, threads, progress)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **more: Any) -> Self:
+        """Learn rows once, in their order, going on from what is known.
+
+        It makes no difference how rows are cut into calls. The first call, where there was no `fit`, has to
+        name all `classes`: a stream's first rows may lack some. `more` is as in `fit`.
+        """
+        self._stream(X, y, classes, False, self._weight_of_rows("partial_fit", more))
+        return self
+
+    def prequential(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **more: Any
+    ) -> FloatArray:
+        """Learn rows as `partial_fit` does; return the probabilities each had before it was learnt."""
+        return self._stream(X, y, classes, True, self._weight_of_rows("prequential", more))
+
+    def _weight_of_rows(self, method: str, more: dict[str, Any]) -> ArrayLike | None:
+        """Return the weights among further arguments of a method that goes on or begins."""
+        begun = getattr(self, "learner_", None)
+        return _weight_among(
+            method, more, self.step == "newton" if begun is None else isinstance(begun, ClassLearner)
+        )
+
+    def learn_one(self, x: ArrayLike | Mapping[str, float], y: Any) -> Self:
+        """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
+        self._require_fitted("learn_one")
+        label = np.asarray([y])
+        labels.refuse_unknown(label, self.classes_)
+        row, coming = self._one_to_learn(x)
+        self.learner_.learn_one(row, labels.targets(label, self.classes_), ONE)
+        self._join(coming)
+        return self
+
+    # Saving --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
+        check_is_fitted(self)
+        parameters = self.get_params() | {"random_state": self.learner_.settings.seed}
+        labels.check_storable(self.classes_)
+        names = getattr(self, "feature_names_in_", None)
+        settings, arrays = self.learner_.state()
+        header = {
+            "estimator": type(self).__name__,
+            "parameters": parameters,
+            "feature_names": None if names is None else list(names),
+            "coming": self._coming,
+            "classes": self.classes_.tolist(),
+            "classes_type": self.classes_.dtype.str,
+            "learner": settings,
+        }
+        if isinstance(self.learner_, ClassLearner):
+            header["exact"] = True
+        persistence.write(path, header, arrays)
+
+    @classmethod
+    def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
+        parameters = header["parameters"]
+        for name in ("layer_sizes", "weight_range", "context_dim"):
+            if isinstance(parameters[name], list):
+                parameters[name] = tuple(parameters[name])
+        model = cls(**parameters)
+        if header.get("exact"):
+            model.learner_ = ClassLearner.from_state(header["learner"], arrays)
+        else:
+            model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
+        model.n_features_in_ = model.learner_.features
+        model._coming, model._ignored = header["coming"], []
+        model.classes_ = np.array(header["classes"], dtype=header["classes_type"])
+        if header["feature_names"] is not None:
+            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        return model
+
+    # Checks --------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        self._check_network()
+        if self.step != "newton":
+            if self.context_dim is None:
+                raise ValueError(
+                    f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates'
+                )
+        elif self.hinges:
+            raise ValueError(
+                f'hinges={self.hinges} needs step="normalised" or "ogd"; step="newton" has a regression '
+                "of its own below its networks: leave hinges at 0"
+            )
+        elif self.gating not in NEWTON_GATING:
+            raise ValueError(
+                f'gating={self.gating!r} needs step="normalised" or "ogd"; step="newton" takes '
+                f"{tuple(NEWTON_GATING)}"
+            )
+
+    def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, Labels]:
+        """Return checked rows and labels to learn."""
+        X = dense(X)
+        with naming_text(X=X):
+            rows = validate_data(self, X, reset=reset, **ROWS)
+        if y is None:
+            raise ValueError("this classifier requires y to be passed, but the target y is None")
+        names: Labels = column_or_1d(y, warn=True)
+        check_consistent_length(rows, names)
+        if names.dtype.kind == "f":
+            refuse_bad("y", names, None)
+        check_classification_targets(names)
+        gaps = self.step == "newton" if reset else self._takes_gaps()
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None), gaps)
+        return rows, names
+
+    def _stream(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        record: bool,
+        sample_weight: ArrayLike | None = None,
+    ) -> FloatArray:
+        """Learn rows in their order; return the probabilities from before, if asked to `record`."""
+        begin = not hasattr(self, "learner_")
+        if begin:
+            self._check_parameters()
+        known = labels.named(classes) if begin else labels.unchanged(classes, self.classes_)
+        chances = []
+        with self._unchanged_on_error():
+            rows, names = self._check_table(X, y, reset=begin)
+            labels.refuse_unknown(names, known)
+            weights = _check_weights(sample_weight, rows)
+            learner = self._new_learner((0, rows.shape[1]), known) if begin else self.learner_
+            if isinstance(learner, Learner):
+                learner.ensemble.require(rows.shape[0])
+            targets = labels.targets(names, known)
+            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
+                # in parts, so that what was recorded of all neurons need not be kept
+                for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
+                    part = slice(start, start + constants.BLOCK_ROWS)
+                    table = self._widened(rows[part]), targets[part], weights[part]
+                    found = learner.partial_fit(*table, threads, record, progress)
+                    chances += [mix(predictions) for predictions in found]
+        self.learner_, self.classes_ = learner, known
+        self._join(self._coming)
+        return labels.normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
+
+    # Small parts ---------------------------------------------------------------------------------------
+
+    def _new_learner(self, shape: tuple[int, ...], classes: Labels) -> Learner | ClassLearner:
+        """Return a learner for a table of a shape (rows, features), or for a stream: no rows yet."""
+        outputs = 1 if classes.size == 2 else classes.size
+        if self.step == "newton":
+            return ClassLearner(self._exact_settings(shape, outputs))
+        learner = Learner(self._settings(shape[1], outputs), find_splits)
+        self._check_initial_weight(learner.ensemble.shape.priors.min())
+        return learner
+
+    def _exact_settings(self, shape: tuple[int, ...], outputs: int) -> ExactSettings:
+        """Return the settings of networks that are solved; those of Gaussians mean nothing here."""
+        return ExactSettings(
+            layer_sizes=tuple(int(size) for size in self.layer_sizes),
+            context_dims=self._context_dims(),
+            n_estimators=int(self.n_estimators),
+            gating=NEWTON_GATING[self.gating],
+            regressions=True,
+            base_variance=1.0,
+            bias_range=1.0,
+            bias_variance=1.0,
+            min_variance=1e-10,
+            max_variance=1e2,
+            covariance="isotropic",
+            standardize=bool(self.standardize),
+            features=shape[1],
+            outputs=outputs,
+            seed=self._seed(),
+            online=shape[0] == 0,
+        )
+
+    def _settings(self, features: int, outputs: int) -> Settings:
+        """Return the settings of networks that learn by gradient steps."""
+        return bernoulli_settings(
+            **self._shape(),
+            features=features,
+            outputs=outputs,
+            seed=self._seed(),
+            n_estimators=self.n_estimators,
+            gating=self.gating,
+            gating_bias=self.gating_bias,
+            learning_rate=self.learning_rate,
+            step=self.step,
+            decay=self.decay,
+            min_probability=self.min_probability,
+            hinges=int(self.hinges),
+            aggregation=self.aggregation,
+            standardize=bool(self.standardize),
+        )
+
+
+def _weight_among(method: str, more: dict[str, Any], exact: bool) -> ArrayLike | None:
+    """Return the weights among further arguments, which exact learning takes; refuse all others."""
+    weight: ArrayLike | None = more.pop("sample_weight", None) if exact else None
+    refuse_arguments(method, more)
+    return weight
+
+
+def _check_weights(sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
+    """Return checked weights of rows; without any, each counts once."""
+    weights: FloatArray = np.array(_check_sample_weight(sample_weight, rows, dtype=np.float64))
+    if not (weights >= 0).all() or not 0 < weights.max() <= constants.MAX_MAGNITUDE:
+        raise ValueError(
+            "sample_weight must hold finite numbers of at least 0, and one above 0; the model is unchanged"
+        )
+    return weights

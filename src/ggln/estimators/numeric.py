@@ -1,0 +1,175 @@
+"""Where something stands in a table that should be a number, and what to do about it."""
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from ggln.engine import memory
+
+FloatArray = NDArray[np.float64]
+KINDS: dict[str, tuple[type, ...]] = {
+    "durations": (dt.timedelta, np.timedelta64),
+    "times of the day": (dt.time,),
+    "dates": (dt.date, np.datetime64),
+}
+"""What NumPy would take for numbers in some unit; those of pandas and polars are among them."""
+TIMES = tuple(kind for kinds in KINDS.values() for kind in kinds)
+REMEDIES = {
+    "durations": ("seconds or days", "takes them as days"),
+    "times of the day": ("hours since midnight", ""),
+    "dates": ("days since a date", "makes features of dates"),
+}
+"""What to turn them into, and what `TableRegressor` does with them."""
+
+
+DENSE_BYTES = 2**26
+"""Of the part of a sparse table that is made dense at once to be predicted."""
+
+
+def dense(X: Any) -> Any:
+    """Return a sparse table as an array, if there is memory for it; whatever else as it is."""
+    if not issparse(X):
+        return X
+    needed, there = 8 * int(np.prod(X.shape, dtype=object)), memory.available()
+    if there is not None and needed > there:
+        rows, columns = X.shape
+        raise MemoryError(
+            f"X is sparse, {rows} rows of {columns} features, and learnt as a dense array, which needs "
+            f"{memory.readable(needed)} of memory, but {memory.readable(there)} are available: give fewer "
+            "rows at a time to partial_fit, or reduce the features, for example with TruncatedSVD"
+        )
+    return X.toarray()
+
+
+def in_parts(X: Any) -> list[Any]:
+    """Return a sparse table in parts that are small as dense arrays; whatever else as a single part."""
+    if not issparse(X) or X.ndim != 2:
+        return [X]
+    step = max(1, DENSE_BYTES // (8 * max(X.shape[1], 1)))
+    rows = X.tocsr()
+    return [rows[start : start + step] for start in range(0, max(rows.shape[0], 1), step)]
+
+
+@contextmanager
+def naming_text(**tables: Any) -> Iterator[None]:
+    """Make errors of converting the tables, given by their names, say where what is no number stands.
+
+    Dates are refused even where NumPy would take them for numbers: since when and in which unit nobody said.
+    """
+    for name, values in tables.items():
+        found = find_times(values)
+        if found is not None:
+            raise ValueError(_about_times(name, *found))
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        for name, values in tables.items():
+            refuse_strange(name, values, error, table=True)
+        raise
+
+
+def as_numbers(name: str, values: Any, names: Any = None) -> FloatArray:
+    """Return the values of a single row as an array (1, n), a copy, or say which of them is no number.
+
+    names: of the values, if they have some.
+    """
+    try:
+        return np.array(values, np.float64, ndmin=2)
+    except (TypeError, ValueError) as error:
+        refuse_strange(name, values, error, table=False, names=names)
+        raise
+
+
+def refuse_strange(name: str, values: Any, error: Exception, table: bool, names: Any = None) -> None:
+    """Raise ValueError saying where in a table, or in a single row, the first cell is that is no number."""
+    cell, where = find_strange(values, table, names)
+    if isinstance(cell, str):
+        raise ValueError(
+            f"could not convert string to float: {cell!r} in {name}{where}. {_about_text(name)}; the model "
+            "is unchanged"
+        ) from error
+    if cell is not None:
+        raise ValueError(_about_times(name, _kind(cell), f" in {where.lstrip(', ')}")) from error
+
+
+def _about_text(name: str) -> str:
+    if name == "y":
+        return (
+            "Regression predicts numbers: convert the targets, or use ggln.GLNClassifier if they are classes"
+        )
+    return (
+        "Encode text as numbers first, for example with OneHotEncoder; for regression, ggln.TableRegressor "
+        "does so"
+    )
+
+
+def _about_times(name: str, kind: str, where: str) -> str:
+    number, table = REMEDIES[kind]
+    instead = f"; for regression, ggln.TableRegressor {table}" if name != "y" and table else ""
+    return (
+        f"{name} holds {kind}{where}, and networks take numbers: turn them into numbers, such as "
+        f"{number}{instead}; the model is unchanged"
+    )
+
+
+def _kind(cell: object) -> str:
+    return next(name for name, kinds in KINDS.items() if isinstance(cell, kinds))
+
+
+def find_times(values: Any) -> tuple[str, str] | None:
+    """Return what a table holds that is a date, a time or a duration, and in which column; None if nothing.
+
+    Only types are looked at, and of columns of objects the first value, which costs next to nothing.
+    """
+    if hasattr(values, "columns"):
+        for i, name in enumerate(values.columns):
+            column = values.iloc[:, i] if hasattr(values, "iloc") else values[name]
+            found = find_times(column)
+            if found is not None:
+                return found[0], f" in the column {name!r}"
+        return None
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind in "OMm" and (isinstance(values, list | tuple) or hasattr(values, "dtype")):
+        first: Any = next(iter(values), None)
+        if np.ndim(first) == 1:
+            first = next(iter(first), None)
+        return (_kind(first), "") if isinstance(first, TIMES) else None
+    return None
+
+
+def find_strange(values: Any, table: bool, names: Any = None) -> tuple[str | object | None, str]:
+    """Return the first cell that is a text and no number, or a date, and where it stands; or None.
+
+    table: whether the first axis is one of rows; names: of the columns.
+    """
+    try:
+        cells = np.asarray(values, dtype=object)
+    except (TypeError, ValueError):
+        return None, ""  # rows of different lengths, for example
+    names = getattr(values, "columns", names)
+    for place, cell in np.ndenumerate(cells):
+        if isinstance(cell, TIMES) or (isinstance(cell, str) and not _is_number(cell)):
+            return cell, place_of(place, table, names)
+    return None, ""
+
+
+def place_of(place: tuple[int, ...], table: bool, names: Any) -> str:
+    """Return where a cell stands, as the end of a sentence: its row, if there are several, and its column."""
+    row, column = (place[:1], place[1:]) if table else ((), place[-1:])
+    where = f", row {row[0]}" if row else ""
+    if column:
+        where += f", column {column[0]}" + ("" if names is None else f" ({names[column[0]]!r})")
+    return where
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

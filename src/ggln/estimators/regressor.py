@@ -1,0 +1,544 @@
+"""`GGLNRegressor`: the networks with scikit-learn manners."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from ggln import persistence
+from ggln.distributions.assembly import Distribution, mixture
+from ggln.engine import constants
+from ggln.engine.gating import SAMPLERS
+from ggln.engine.gradient.build import BASE_MODELS, COVARIANCES, Settings
+from ggln.engine.gradient.learner import Course, Learner
+from ggln.engine.newton.constants import FOLDS, MOST_COMPONENTS, NETWORKS
+from ggln.engine.newton.learner import Settings as ExactSettings
+from ggln.engine.newton.learner import make_learner, restore_learner
+from ggln.engine.scaling import within
+from ggln.estimators.base import COUNTS, JOBS, RATE, ROWS, refuse_bad
+from ggln.estimators.base_regressors import cross_fit, find_splits
+from ggln.estimators.distributional import DistributionMixin
+from ggln.estimators.named_rows import with_names
+from ggln.estimators.numeric import as_numbers, dense, naming_text
+from ggln.explain import ExplainMixin
+
+FloatArray = NDArray[np.float64]
+SCALE = Interval(Real, 1e-9, 1e9, closed="both")
+"""Settings with the meaning of a scale: the kernels square them in single precision, which ends at 1e38."""
+VARIANCE = Interval(Real, 1e-15, 1e9, closed="both")
+NEWTON_GATING = "residual", "axis", "mixed"
+NEWTON_BASES = "auto", "feature"
+"""What networks that are solved take."""
+MEMORY = Interval(Integral, 16, None, closed="left")
+"""Rows that are remembered: with fewer, there would be too few for networks."""
+ONE = np.ones(1)
+"""The weight of a single row."""
+
+
+class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimator):
+    """Regression with a predictive distribution, learnt exactly, online, and without backpropagation.
+
+    Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
+    product of the Gaussians below it. Which weights it uses is decided by half-spaces of the input. Each
+    set of weights is a small convex problem, which is solved by Newton's method; later rows are learnt one
+    by one, going on from that solution.
+
+    Parameters
+    ----------
+    layer_sizes : sequence of int
+        Neurons in each layer.
+    context_dim : None, int or sequence of int, 0 to 16
+        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
+        kinds of networks in turn: to those on features alone, then to those with regressions below. None
+        takes as many as the rows can fill, and needs step="newton".
+    n_estimators : None or int
+        Networks with different gates, whose predictions are mixed. None takes 8; for a table that is solved,
+        32 up to 800 rows, 24 up to 1,600 and 16 up to 5,000 (`n_estimators_`).
+    step : {"newton", "capped", "ogd"}
+        How weights are learnt: solved, and then updated by Newton steps; by online gradient descent whose
+        step is bounded by the curvature of the loss; or by the paper's plain gradient descent.
+    gating : {"residual", "sphere", "axis", "mixed", "tree", "pairs"}
+        Half-spaces: picked among random ones by how well they split the residuals of the layer below;
+        uniform on the sphere; one random feature each; half on the sphere and half on features; mostly
+        splits of a small boosted model of trees; or from one random row to another. Networks that learn by
+        "newton" take "residual", or draw at random: "axis", or "mixed", of up to three features.
+    gating_bias : float or "data"
+        Offsets of half-spaces that are not picked: of this standard deviation, or through a random row.
+    base_model : {"auto", "feature", "none", "blr", "axes", "linear", "coordinate"} or sequence of regressors
+        What is below the networks. "auto": a Gaussian at each feature's value and, for "newton", a Bayesian
+        regression on smooth bumps, in closed form. "feature": features alone. For gradient steps also
+        nothing but biases; Bayesian linear regression on each feature; a Gaussian for each feature and
+        output along the output's axis; features and one linear regression on all of them; or feature i
+        along output i. Regressors of scikit-learn are fitted by `fit`, once without each fold, and their
+        predictions join the features; such a model can learn on but not be saved.
+    base_variance : float or None
+        Variance of the features' Gaussians, for "blr" of the noise; None lets "blr" estimate it.
+    bias_range, bias_variance : float
+        Every neuron has inputs with means +-bias_range, in standardised units, and this variance.
+    learning_rate, epochs, anneal, folds, projection, barrier, weight_range, aggregation, shuffle
+        For gradient steps only: the step; passes of `fit` over its rows; whether the step shrinks to nothing
+        over them; parts of the rows, one of which each network leaves out for calibration (0: none); how
+        weights and variances are kept in their ranges, "clip", "exact" or "log_barrier" of this strength;
+        the range of every weight; whether to predict with the "switching" mixture of all neurons or with
+        the "last" one; whether `fit` shuffles the rows.
+    forgetting : None, "auto" or int
+        How streams that change are followed. "auto", for streams that begin without `fit`, finds out by
+        itself: regressions that forget correct each prediction as far as they are worth it, networks begin
+        again where evidence says that the stream has changed, and intervals of 90 % are kept at their
+        coverage. A table that goes on after `fit` keeps all its rows. An int, at least 16: rows count less
+        with age, by 1/e after so many, in networks, regressions, units and shares alike; `fit` takes its rows
+        in their order then. None: all rows count alike. Gradient steps ignore it.
+    min_variance, max_variance : float
+        Range of every neuron's variance, in standardised units.
+    covariance : {"apart", "isotropic", "diagonal", "full"}
+        For several outputs. "apart": each output has its own networks. Otherwise the structure of every
+        neuron's covariance. With "newton", each output keeps its own distribution, and a copula joins them,
+        whatever the structure. Gradient steps take "apart" for "isotropic".
+    standardize : bool or "inputs"
+        Standardise inputs and targets, or inputs only.
+    random_state : None, int or RandomState
+        Seed of gates, folds and bumps.
+    n_jobs : None or int
+        Threads. The result does not depend on them.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    n_outputs_ : int
+        Targets per row.
+    n_estimators_ : int
+        Networks that there are for each target; none before there are eight rows to solve.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ggln import GGLNRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GGLNRegressor(random_state=0).fit(X[:400], y[:400])
+    >>> mean, std = model.predict(X[400:], return_std=True)
+    >>> low, high = model.predict_dist(X[400:]).interval(0.9)
+    >>> mean.shape, std.shape, low.shape
+    ((42,), (42,), (42,))
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "layer_sizes": ["array-like"],
+        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
+        "epochs": [COUNTS],
+        "n_estimators": [COUNTS, None],
+        "gating": [StrOptions(set(SAMPLERS))],
+        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
+        "base_model": [StrOptions({"auto", *BASE_MODELS}), list, tuple],
+        "base_variance": [SCALE, None],
+        "bias_range": [SCALE],
+        "bias_variance": [SCALE],
+        "learning_rate": [RATE],
+        "step": [StrOptions({"newton", "capped", "ogd"})],
+        "forgetting": [MEMORY, StrOptions({"auto"}), None],
+        "projection": [StrOptions({"clip", "exact", "log_barrier"})],
+        "barrier": [RATE],
+        "weight_range": ["array-like"],
+        "min_variance": [VARIANCE],
+        "max_variance": [SCALE],
+        "aggregation": [StrOptions({"switching", "last"})],
+        "covariance": [StrOptions({"apart", *COVARIANCES})],
+        "anneal": ["boolean"],
+        "folds": [Interval(Integral, 0, None, closed="left")],
+        "standardize": ["boolean", StrOptions({"inputs"})],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        layer_sizes: Sequence[int] = (10,) * 5,
+        context_dim: int | Sequence[int] | None = None,
+        n_estimators: int | None = None,
+        step: str = "newton",
+        gating: str = "residual",
+        gating_bias: float | str = "data",
+        base_model: str | Sequence[Any] = "auto",
+        base_variance: float | None = 1.0,
+        bias_range: float = 5.0,
+        bias_variance: float = 1.0,
+        learning_rate: float = 3e-2,
+        epochs: int = 20,
+        anneal: bool = True,
+        folds: int = 5,
+        forgetting: int | str | None = "auto",
+        projection: str = "clip",
+        barrier: float = 1e-6,
+        weight_range: tuple[float, float] = (0.0, 1e3),
+        min_variance: float = 1e-10,
+        max_variance: float = 1e2,
+        aggregation: str = "switching",
+        covariance: str = "apart",
+        standardize: bool | str = True,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.layer_sizes = layer_sizes
+        self.context_dim = context_dim
+        self.epochs = epochs
+        self.n_estimators = n_estimators
+        self.gating = gating
+        self.gating_bias = gating_bias
+        self.base_model = base_model
+        self.base_variance = base_variance
+        self.bias_range = bias_range
+        self.bias_variance = bias_variance
+        self.learning_rate = learning_rate
+        self.step = step
+        self.projection = projection
+        self.barrier = barrier
+        self.weight_range = weight_range
+        self.min_variance = min_variance
+        self.max_variance = max_variance
+        self.aggregation = aggregation
+        self.covariance = covariance
+        self.anneal = anneal
+        self.folds = folds
+        self.forgetting = forgetting
+        self.standardize = standardize
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = self.step == "newton"
+        tags.input_tags.sparse = True
+        return tags
+
+    # Learning ------------------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn a table from scratch, whatever was learnt before.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, features)
+            NaN is a missing value; gradient steps take none.
+        y : array-like of shape (n,) or (n, outputs)
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts: one of weight 2 adds to every sum what the row twice would, so that the
+            scale of weights matters. Folds,
+            gates and bumps are drawn from rows, however much each counts; a row of weight 0 is not there at
+            all. Gradient steps take none.
+        """
+        self._check_parameters()
+        with self._unchanged_on_error():
+            rows, targets = self._check_table(X, y, reset=True)
+            weights = self._check_weights(sample_weight, rows)
+            counted = weights > 0  # the others are not there at all: they would take part in drawing folds
+            if not counted.all():
+                rows, targets, weights = rows[counted], targets[counted], weights[counted]
+            learner = self._new_learner(rows.shape, targets)
+            if self.step == "newton":
+                self._solve(learner, rows, _columns(targets), weights)
+            else:
+                self._descend(learner, rows, _columns(targets))
+        self._keep(learner, targets)
+        return self
+
+    def _solve(self, learner: Any, rows: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+        """Solve a table; regressors that were handed in are fitted without each fold before."""
+        with self._threads() as threads:
+            if not isinstance(self.base_model, str):
+                folds = learner.settings.assign_folds(rows.shape[0])
+                with self._progress("fitting base models", len(self.base_model) * FOLDS) as progress:
+                    learner.advise = cross_fit(self.base_model, rows, targets, folds, threads, progress)
+            with self._progress("learning", learner.steps(rows.shape[0]), learner) as progress:
+                learner.fit(rows, targets, weights, threads, progress)
+
+    def _descend(self, learner: Learner, rows: FloatArray, targets: FloatArray) -> None:
+        """Learn a table by gradient steps, several times over."""
+        course = Course(self.epochs, self.shuffle, self.anneal)
+        steps = learner.rows_to_learn(rows.shape[0], course)
+        with self._threads() as threads, self._progress("learning", steps, learner) as progress:
+            learner.fit(rows, targets, course, threads, progress)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn rows once, in their order, going on from what is known.
+
+        It makes no difference how rows are cut into calls. Exact networks are solved afresh now and then,
+        which takes as long as `fit`: a table, whose rows are kept up to 16 MB of features, whenever they have
+        grown by a quarter; a stream at 1, 2, 3, 4, 6, 8, 12, ... up to 2,048 rows.
+        """
+        self._stream(X, y, record=False, sample_weight=sample_weight)
+        return self
+
+    def prequential(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Distribution:
+        """Learn rows as `partial_fit` does; return the distribution each row had before it was learnt."""
+        return self._recorded(self._stream(X, y, record=True, sample_weight=sample_weight))
+
+    def _recorded(self, found: list[Any]) -> Distribution:
+        """Return the distribution of rows that were learnt, however they were cut into calls."""
+        least = MOST_COMPONENTS if self.step == "newton" else 0
+        return mixture(found, self.n_outputs_, least)
+
+    def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
+        """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
+        if not hasattr(self, "learner_"):
+            return self._begin_with(x, y)
+        (row, coming), target = self._one_to_learn(x), as_numbers("y", y)
+        if target.shape != (1, self.n_outputs_):
+            raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
+        if not within(target, constants.MAX_MAGNITUDE):
+            refuse_bad("y", target, None)
+        self.learner_.learn_one(row, target, ONE)
+        self._join(coming)
+        return self
+
+    def _begin_with(self, x: Any, y: ArrayLike) -> Self:
+        """Learn the first row of a stream; the names of a dict are those of the features from now on."""
+        names, values = with_names(x)
+        if np.ndim(values) != 1:
+            raise ValueError(f"x must be a 1-D array of features, or a dict, got shape {np.shape(x)}")
+        row, target = as_numbers("x", values, names), as_numbers("y", y)
+        refuse_bad("x", row, names, self._takes_gaps())
+        refuse_bad("y", target, None)
+        self.partial_fit(row, target[0] if np.ndim(y) == 0 else target)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        return self
+
+    # Saving --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `ggln.load` reads, replacing an older one only when complete.
+
+        The rows that are kept to go on with (`partial_fit`) are part of it.
+        """
+        check_is_fitted(self)
+        persistence.write(path, *self._state())
+
+    def _state(self) -> tuple[dict[str, Any], persistence.Arrays]:
+        """Return the header and the arrays of the model's file."""
+        parameters = self.get_params()
+        parameters["random_state"] = self.learner_.settings.seed
+        names = getattr(self, "feature_names_in_", None)
+        settings, arrays = self.learner_.state()
+        header = {
+            "estimator": type(self).__name__,
+            "parameters": parameters,
+            "feature_names": None if names is None else list(names),
+            "coming": self._coming,
+            "flat_target": self._flat_target,
+            "learner": settings,
+        }
+        if not isinstance(self.base_model, str):
+            own = ", ".join(type(regressor).__name__ for regressor in self.base_model)
+            raise ValueError(
+                f"base_model holds {own}, which a model file, that holds no code, cannot: "
+                'use base_model="auto" to save the model'
+            )
+        return header, arrays
+
+    @classmethod
+    def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
+        parameters = header["parameters"]
+        for name in ("layer_sizes", "weight_range", "context_dim"):
+            if isinstance(parameters[name], list):
+                parameters[name] = tuple(parameters[name])
+        model = cls(**parameters)
+        if model.step == "newton":
+            model.learner_ = restore_learner(header["learner"], arrays)
+        else:
+            model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
+        model.n_features_in_ = model.learner_.features
+        model._coming, model._ignored = header["coming"], []
+        model.n_outputs_ = model.learner_.settings.outputs
+        model._flat_target = header["flat_target"]
+        if header["feature_names"] is not None:
+            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        return model
+
+    # Checks --------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        self._check_network()
+        if self.step == "newton":
+            self._check_newton()
+        elif self.context_dim is None:
+            raise ValueError(
+                f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates'
+            )
+        elif not isinstance(self.base_model, str):
+            raise ValueError(f'regressors as base_model need step="newton", got step={self.step!r}')
+        if self.folds == 1:
+            raise ValueError("folds must be 0 or at least 2, got 1")
+        self._check_variances()
+        if self.base_variance is None and self.base_model != "blr":
+            raise ValueError(f'base_variance=None needs base_model="blr", got base_model={self.base_model!r}')
+
+    def _check_newton(self) -> None:
+        """Refuse what networks that are solved do not have."""
+        if self.gating not in NEWTON_GATING:
+            raise ValueError(
+                f'gating={self.gating!r} needs step="capped" or "ogd"; step="newton" takes {NEWTON_GATING}'
+            )
+        if isinstance(self.base_model, str):
+            if self.base_model not in NEWTON_BASES:
+                raise ValueError(
+                    f'base_model={self.base_model!r} needs step="capped" or "ogd"; step="newton" takes '
+                    f"{NEWTON_BASES} or regressors"
+                )
+            return
+        for regressor in self.base_model:
+            if not (hasattr(regressor, "fit") and hasattr(regressor, "predict")):
+                raise ValueError(f"base_model must hold regressors with fit and predict, got {regressor!r}")
+
+    def _check_weights(self, sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
+        """Return checked weights of rows."""
+        if sample_weight is None:
+            return np.ones(rows.shape[0])
+        if self.step != "newton":
+            raise ValueError(
+                f'sample_weight needs step="newton", got step={self.step!r}: '
+                "networks that learn by gradient steps count every row once"
+            )
+        weights: FloatArray = np.array(_check_sample_weight(sample_weight, rows, dtype=np.float64), order="C")
+        if not (weights >= 0).all() or not weights.max() <= constants.MAX_MAGNITUDE:
+            raise ValueError("sample_weight must hold finite numbers of at least 0")
+        if not weights.any():
+            raise ValueError("sample_weight is 0 for every row: there is nothing to learn")
+        return weights
+
+    def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
+        """Return checked rows and targets to learn."""
+        X, separately = dense(X), (ROWS, {**ROWS, "ensure_2d": False})
+        with naming_text(X=X, y=y):
+            rows, targets = validate_data(self, X, y, reset=reset, validate_separately=separately)
+        check_consistent_length(rows, targets)
+        gaps = self.step == "newton" if reset else self._takes_gaps()
+        refuse_bad("X", rows, getattr(self, "feature_names_in_", None), gaps)
+        refuse_bad("y", targets, None)
+        if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
+            raise ValueError(
+                'base_model="coordinate" needs as many outputs as features, '
+                f"got {_columns(targets).shape[1]} and {rows.shape[1]}"
+            )
+        return rows, targets
+
+    def _stream(
+        self, X: ArrayLike, y: ArrayLike, record: bool, sample_weight: ArrayLike | None = None
+    ) -> list[Any]:
+        """Learn rows in their order, going on or beginning."""
+        begin = not hasattr(self, "learner_")
+        if begin:
+            self._check_parameters()
+            if not isinstance(self.base_model, str):
+                raise ValueError("regressors as base_model are fitted by fit: call it before partial_fit")
+        with self._unchanged_on_error():
+            rows, targets = self._check_table(X, y, reset=begin)
+            weights = self._check_weights(sample_weight, rows)
+            if begin:
+                learner = self._new_learner((0, rows.shape[1]), targets)
+            else:
+                learner = self.learner_
+                outputs = _columns(targets).shape[1]
+                if outputs != self.n_outputs_:
+                    raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
+            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
+                recorded: list[Any] = learner.partial_fit(
+                    self._widened(rows), _columns(targets), weights, threads, record, progress
+                )
+        if begin:
+            self._keep(learner, targets)
+        self._join(self._coming)
+        return recorded
+
+    # Small parts ---------------------------------------------------------------------------------------
+
+    @property
+    def n_estimators_(self) -> int:
+        """How many networks there are for each target."""
+        check_is_fitted(self)
+        count: int = self.learner_.network_count
+        return count
+
+    def _new_learner(self, shape: tuple[int, int], targets: FloatArray) -> Any:
+        """Return a learner for a table of a shape (rows, features), or for a stream: no rows yet."""
+        outputs = _columns(targets).shape[1]
+        if self.step == "newton":
+            return make_learner(self._exact_settings(shape, outputs))
+        learner = Learner(self._settings(shape, outputs), find_splits)
+        self._check_initial_weight(learner.ensemble.shape.priors.min())
+        return learner
+
+    def _exact_settings(self, shape: tuple[int, int], outputs: int) -> ExactSettings:
+        """Return the settings of networks that are solved."""
+        return ExactSettings(
+            layer_sizes=tuple(int(size) for size in self.layer_sizes),
+            context_dims=self._context_dims(),
+            n_estimators=None if self.n_estimators is None else int(self.n_estimators),
+            gating=self.gating,
+            regressions=self.base_model != "feature",
+            regressors=0 if isinstance(self.base_model, str) else len(self.base_model),
+            base_variance=float(self.base_variance or 1.0),
+            bias_range=float(self.bias_range),
+            bias_variance=float(self.bias_variance),
+            min_variance=float(self.min_variance),
+            max_variance=float(self.max_variance),
+            covariance=self.covariance,
+            standardize=self.standardize if isinstance(self.standardize, str) else bool(self.standardize),
+            features=shape[1],
+            outputs=outputs,
+            seed=self._seed(),
+            online=shape[0] == 0,
+            forgetting=self.forgetting if isinstance(self.forgetting, str | None) else int(self.forgetting),
+        )
+
+    def _settings(self, shape: tuple[int, int], outputs: int) -> Settings:
+        """Return the settings of networks that learn by gradient steps."""
+        names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
+        values = {name: getattr(self, name) for name in names} | self._shape()
+        if self.base_model == "auto":
+            values["base_model"] = "feature"
+        if self.covariance == "apart":
+            values["covariance"] = "isotropic"
+        if self.n_estimators is None:
+            values["n_estimators"] = NETWORKS
+        values["folds"] = int(self.folds) if shape[0] >= 2 * self.folds else 0
+        if not isinstance(self.standardize, str):
+            values["standardize"] = bool(self.standardize)  # also of NumPy's booleans
+        return Settings(**values, features=shape[1], outputs=outputs, seed=self._seed())
+
+    def _keep(self, learner: Any, targets: FloatArray) -> None:
+        self.learner_, self._coming, self._ignored = learner, [], []
+        self.n_outputs_ = learner.settings.outputs
+        self._flat_target = targets.ndim == 1
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return [str(name) for name in names]
+
+
+def _columns(targets: FloatArray) -> FloatArray:
+    """Return targets as a matrix."""
+    return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)

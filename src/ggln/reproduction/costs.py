@@ -1,0 +1,206 @@
+"""What `GGLNRegressor()` costs: times, memory and file, each beside its goal.
+
+The table is Friedman's first: five of ten features count, and the noise has deviation 1. Timings of a shared
+machine vary, so that each is the best of a few, and CatBoost is fitted in turn with ours. No run takes over
+what another one measured.
+"""
+
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.engine.newton.constants import WARM_ROWS
+from ggln.estimators.regressor import GGLNRegressor
+from ggln.reproduction.extras import require, version
+from ggln.reproduction.record import Results, machine
+
+FloatArray = NDArray[np.float64]
+
+ROWS, FEATURES = 10_000, 10
+GROWTH = 10
+"""How many times as many rows the large table has."""
+REPEATS, CALLS = 3, 1000
+THREADS = 2
+COMPILED = 200
+"""Rows of a table that is learnt only to have all kernels compiled."""
+MEGABYTE = 2**20
+
+
+class Goal(NamedTuple):
+    """What a figure is, its unit, and what it should be at most, or at least."""
+
+    what: str
+    unit: str
+    bound: float
+    at_least: bool = False
+
+    def met(self, value: float) -> bool:
+        """Return whether a figure is good enough."""
+        return value >= self.bound if self.at_least else value <= self.bound
+
+
+GOALS = {
+    "fit_ratio": Goal("fit, times as long as CatBoost", "x", 3.0),
+    "predict_microseconds": Goal("predict, a row of a block on one core", "µs", 40.0),
+    "stream_rows_per_second": Goal("partial_fit, after the first rows", "rows/s", 10_000.0, True),
+    "learn_one_microseconds": Goal("learn_one, median", "µs", 250.0),
+    "predict_one_microseconds": Goal("predict_one, median", "µs", 100.0),
+    "large_ratio": Goal(f"fit, {GROWTH} times the rows, times as long", "x", 10.0),
+    "large_megabytes": Goal(f"fit, {GROWTH} times the rows, memory grown by", "MB", 1024.0),
+    "file_megabytes": Goal("model file", "MB", 30.0),
+}
+
+
+def friedman(rows: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Return Friedman's first function of the unit cube with noise: X [n, 10], y [n]."""
+    random = np.random.default_rng(seed)
+    X = random.random((rows, FEATURES))
+    y = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20.0 * (X[:, 2] - 0.5) ** 2 + X[:, 3:5] @ [10.0, 5.0]
+    return X, y + random.standard_normal(rows)
+
+
+def run(rows: int = ROWS, repeats: int = REPEATS, calls: int = CALLS, **settings: Any) -> Results:
+    """Measure everything; the large table has `GROWTH` times the rows. `settings` replace the defaults."""
+    require("catboost")  # what is missing is missed before any work starts
+    load = os.getloadavg()[0]
+    large, small = (alone(count, repeats, settings) for count in (GROWTH * rows, rows))
+    X, y = friedman(rows)
+    model, figures = _fits(X, y, repeats, settings)
+    figures |= _predictions(model, X, repeats) | _stream(rows, repeats, calls, settings)
+    figures |= {
+        "large_seconds": large["seconds"],
+        "large_ratio": large["seconds"] / small["seconds"],
+        "large_megabytes": large["megabytes"],
+        "file_megabytes": _file(model),
+    }
+    return {
+        "experiment": "costs",
+        "rows": rows,
+        "features": FEATURES,
+        "threads": THREADS,
+        "settings": settings,
+        "machine": machine() | version("catboost") | {"load before": load},
+        "goals": {name: goal._asdict() for name, goal in GOALS.items()},
+        "figures": figures,
+        "met": {name: goal.met(figures[name]) for name, goal in GOALS.items()},
+    }
+
+
+def _model(settings: dict[str, Any], n_jobs: int) -> GGLNRegressor:
+    return GGLNRegressor(**settings, random_state=0, n_jobs=n_jobs)
+
+
+def _seconds(function: Callable[..., object], *arguments: Any) -> float:
+    start = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - start
+
+
+def _fits(
+    X: FloatArray, y: FloatArray, repeats: int, settings: dict[str, Any]
+) -> tuple[GGLNRegressor, Results]:
+    """Fit ours and CatBoost's defaults in turn, on as many threads."""
+    catboost = require("catboost").CatBoostRegressor
+    model = _model(settings, THREADS)
+    model.fit(X[:COMPILED], y[:COMPILED])
+    ours, theirs = [], []
+    for _ in range(repeats):
+        ours.append(_seconds(model.fit, X, y))
+        other = catboost(thread_count=THREADS, logging_level="Silent", allow_writing_files=False)
+        theirs.append(_seconds(other.fit, X, y))
+    figures = {"fit_seconds": min(ours), "catboost_seconds": min(theirs)}
+    figures["fit_ratio"] = min(ours) / min(theirs)
+    return model, figures
+
+
+def _predictions(model: GGLNRegressor, X: FloatArray, repeats: int) -> Results:
+    """Predict a block of rows on one core."""
+    model.set_params(n_jobs=1).predict(X[:COMPILED])
+    best = min(_seconds(model.predict, X) for _ in range(repeats))
+    return {"predict_microseconds": 1e6 * best / len(X)}
+
+
+def _stream(rows: int, repeats: int, calls: int, settings: dict[str, Any]) -> Results:
+    """Learn a stream in blocks, and go on row by row. First rows, which are solved afresh, do not count."""
+    X, y = friedman(WARM_ROWS + repeats * rows + calls, seed=1)
+    model = _model(settings, THREADS).partial_fit(X[:WARM_ROWS], y[:WARM_ROWS])
+    blocks = [slice(WARM_ROWS + i * rows, WARM_ROWS + (i + 1) * rows) for i in range(repeats)]
+    best = min(_seconds(model.partial_fit, X[own], y[own]) for own in blocks)
+    model.set_params(n_jobs=1)
+    new = range(len(y) - calls, len(y))
+    model.predict_one(X[0])  # both compile
+    model.learn_one(X[0], y[0])
+    asked = np.median([_seconds(model.predict_one, X[i]) for i in new])
+    learnt = np.median([_seconds(model.learn_one, X[i], y[i]) for i in new])
+    return {
+        "stream_rows_per_second": rows / best,
+        "learn_one_microseconds": 1e6 * learnt,
+        "predict_one_microseconds": 1e6 * asked,
+    }
+
+
+def _file(model: GGLNRegressor) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.ggln")
+        model.save(path)
+        return path.stat().st_size / MEGABYTE
+
+
+def alone(rows: int, repeats: int, settings: dict[str, Any]) -> Results:
+    """Fit a table in a process of its own; return the best time, and by how much the peak of memory grew."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(_alone, rows, repeats, settings).result()
+
+
+def _alone(rows: int, repeats: int, settings: dict[str, Any]) -> Results:
+    X, y = friedman(rows)
+    model = _model(settings, THREADS)
+    model.fit(X[:COMPILED], y[:COMPILED])
+    before = _peak()
+    seconds = [_seconds(model.fit, X, y)]
+    grown = _peak() - before  # later fits hold the model before them as well
+    seconds += [_seconds(model.fit, X, y) for _ in range(repeats - 1)]
+    return {"seconds": min(seconds), "megabytes": grown / MEGABYTE}
+
+
+def _peak() -> float:
+    """Return the most memory that this process has held, in bytes."""
+    try:
+        # On Linux, what `getrusage` tells of a new process begins with the peak of the one that started it.
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the columns, and for each figure its value and its goal as text."""
+    rows = {}
+    for name, given in results["goals"].items():
+        goal, value = Goal(**given), results["figures"][name]
+        rows[goal.what] = {
+            "measured": f"{_number(value)} {goal.unit}",
+            "goal": f"{'>=' if goal.at_least else '<='} {_number(goal.bound)} {goal.unit}",
+            "": "met" if results["met"][name] else "missed",
+        }
+    return {"measured": "", "goal": "", "": ""}, rows
+
+
+def _number(value: float) -> str:
+    """Return three digits at least.
+
+    >>> _number(12345.6), _number(3.14159)
+    ('12,346', '3.14')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,198 @@
+"""Streams that change: errors and error bars of each row before it is learnt, beside other regressors.
+
+Errors and densities are those of the target divided by the scale in force. Models without a distribution get
+a Gaussian with the mean squared error of their latest predictions.
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.distributions import GaussianMixture
+from ggln.reproduction import drift_models, jobs, uci
+from ggln.reproduction.ablated import build
+from ggln.reproduction.drifting import NAMES, SCALE, Changing, sample
+from ggln.reproduction.extras import version
+from ggln.reproduction.record import Results, machine
+from ggln.reproduction.scores import by_row, gaussian
+
+FloatArray = NDArray[np.float64]
+OURS, NEVER = "GGLNRegressor()", "forgetting=None"
+VERSION, OUR_VERSION = "1", "3"
+UNSCORED = 50
+"""First rows, which are predicted and learnt but not scored."""
+AFTER = 300
+"""Rows after a change, in which a stream is compared with a model started there."""
+FIRST = 10
+"""Of these, the first ones, which are not: a model started there knows nothing yet."""
+STARTED = 3
+"""Changes of a stream with which this is done."""
+WINDOW = 1000
+"""Rows of which the 90 % interval shall cover `COVERED`."""
+COVERED = 0.86, 0.94
+RATIO = 1.2
+"""Of the errors after a change to those of a model started there, at most."""
+BLOCK = 256
+LEAST_STD = 1e-3
+
+
+def _ours(stream: Changing, setting: dict[str, Any], seed: int) -> dict[str, FloatArray]:
+    model, parts = build(setting, seed), []
+    for first in range(0, len(stream.y), BLOCK):
+        block = slice(first, first + BLOCK)
+        found: Any = model.prequential(stream.X[block], stream.y[block])
+        scale = stream.scales[block, None]
+        relative = GaussianMixture(found.weights, found.means / scale, found.stds / scale)
+        parts.append(by_row(relative, stream.y[block] / scale[:, 0]))
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+
+def _others(stream: Changing, name: str, seed: int) -> dict[str, FloatArray]:
+    model, mean = drift_models.peers()[name](seed), np.empty(len(stream.y))
+    for i, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        mean[i] = model.predict(x[None])[0]
+        model.learn(x, float(y))
+    errors = np.nan_to_num(stream.y - mean, nan=1e9, posinf=1e9, neginf=-1e9)
+    std = _latest_errors(errors)
+    return by_row(
+        gaussian((stream.y - errors) / stream.scales, std / stream.scales), stream.y / stream.scales
+    )
+
+
+def _latest_errors(errors: FloatArray) -> FloatArray:
+    """Return the root mean square of the latest errors before each row, [n]."""
+    count = np.arange(len(errors))
+    begin = np.maximum(count - drift_models.WINDOW, 0)
+    squares = np.array([np.mean(errors[b:c] ** 2) if c else 1.0 for b, c in zip(begin, count, strict=True)])
+    found: FloatArray = np.maximum(np.sqrt(squares), LEAST_STD)
+    return found
+
+
+def follow(name: str, model: str, setting: dict[str, Any] | None, seed: int, rows: int) -> Results:
+    """Let one model predict and learn a stream."""
+    stream = sample(name, rows, seed)
+    start = time.perf_counter()
+    scored = _others(stream, model, seed) if setting is None else _ours(stream, setting, seed)
+    seconds = time.perf_counter() - start
+    counted = _counted(stream)
+    inside = scored["off_centre"] <= 0.9
+    return {
+        "rmse": float(np.sqrt(scored["squared"][counted].mean())),
+        "nll": scored["nll"][counted].mean(),
+        "coverage": [inside[first : first + WINDOW].mean() for first in range(0, rows - WINDOW + 1, WINDOW)],
+        "after": [_after(scored, change) for change in stream.changes[:STARTED]],
+        "curve": [float(np.sqrt(part.mean())) for part in np.array_split(scored["squared"], rows // 100)],
+        "microseconds": 1e6 * seconds / rows,
+    }
+
+
+def _counted(stream: Changing) -> NDArray[np.bool_]:
+    """Return which rows are scored: not the first ones, nor those after a change of scale."""
+    counted = np.arange(len(stream.y)) >= UNSCORED
+    if stream.scales.max() == SCALE:
+        for change in stream.changes:
+            counted[change : change + AFTER] = False
+    return counted
+
+
+def _after(scored: dict[str, FloatArray], change: int) -> float:
+    return float(np.sqrt(scored["squared"][change + FIRST : change + AFTER].mean()))
+
+
+def begin(name: str, setting: dict[str, Any], seed: int, rows: int) -> Results:
+    """Return the errors of models started at the changes of a stream."""
+    stream = sample(name, rows, seed)
+    found = []
+    for change in stream.changes[:STARTED]:
+        part = slice(change, change + AFTER)
+        own = Changing(stream.X[part], stream.y[part], stream.scales[part], [])
+        found.append(_after(_ours(own, setting, seed), 0))
+    return {"after": found}
+
+
+def run(
+    streams: Sequence[str] = NAMES,
+    rows: int = 10_000,
+    seeds: int = 1,
+    store: Path = Path("results/.jobs"),
+    n_jobs: int | None = None,
+    models: Sequence[str] | None = None,
+) -> Results:
+    """Let all models follow all streams, each drawn with so many seeds."""
+    setting = uci.default_setting()
+    own = {OURS: setting, NEVER: setting | {"forgetting": None}}
+    chosen = [OURS, NEVER, *drift_models.peers()] if models is None else list(models)
+    places = [(name, model) for name in streams for model in chosen]
+    wanted = [
+        _job(name, model, own.get(model), seed, rows) for name, model in places for seed in range(seeds)
+    ]
+    starts = [
+        jobs.Job(begin, {"name": name, "setting": setting, "seed": seed, "rows": rows}, OUR_VERSION)
+        for name in streams
+        for seed in range(seeds)
+    ]
+    found = iter(jobs.run([*wanted, *starts], store, n_jobs, "streams"))
+    measured: dict[str, dict[str, Results]] = {name: {} for name in streams}
+    for name, model in places:
+        measured[name][model] = _averages([next(found) for _ in range(seeds)])
+    started = {name: _averages([next(found) for _ in range(seeds)])["after"] for name in streams}
+    return {
+        "experiment": "drift",
+        "settings": setting,
+        "rows": rows,
+        "seeds": seeds,
+        "machine": machine() | version("river"),
+        "streams": measured,
+        "started": started,
+        "first": {
+            score: [name for name in streams if _is_first(measured[name], score)] for score in ("rmse", "nll")
+        },
+    }
+
+
+def _job(name: str, model: str, setting: dict[str, Any] | None, seed: int, rows: int) -> jobs.Job:
+    arguments = {"name": name, "model": model, "setting": setting, "seed": seed, "rows": rows}
+    return jobs.Job(follow, arguments, VERSION if setting is None else OUR_VERSION)
+
+
+def _averages(parts: list[Results]) -> Results:
+    """Return means over seeds; of the windows' coverages, all of them."""
+    found = {
+        key: np.mean([part[key] for part in parts], axis=0).tolist() for key in parts[0] if key != "coverage"
+    }
+    if "coverage" in parts[0]:
+        found["coverage"] = [value for part in parts for value in part["coverage"]]
+    return found
+
+
+def _is_first(models: dict[str, Results], score: str) -> bool:
+    """Whether ours is the best of all; without forgetting it is no rival."""
+    rivals = [own[score] for model, own in models.items() if model not in (OURS, NEVER)]
+    return OURS in models and models[OURS][score] <= min(rivals, default=np.inf)
+
+
+def table(results: Results, score: str) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Return the columns, and for each stream the score of each model."""
+    rows = {
+        name: {model: own[score] for model, own in models.items()}
+        for name, models in results["streams"].items()
+    }
+    return dict.fromkeys(next(iter(rows.values())), ".3g"), rows
+
+
+def own_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the columns, and for each stream what ours promises."""
+    columns = ("windows cover, %", "error after a change", "of a model started there")
+    rows = {}
+    for name, models in results["streams"].items():
+        own, started = models[OURS], results["started"][name]
+        covered = f"{100 * min(own['coverage']):.1f} - {100 * max(own['coverage']):.1f}"
+        after = ", ".join(f"{value:.3g}" for value in own["after"])
+        rows[name] = dict(
+            zip(columns, (covered, after, ", ".join(f"{value:.3g}" for value in started)), strict=True)
+        )
+    return dict.fromkeys(columns, ""), rows

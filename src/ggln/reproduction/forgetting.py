@@ -1,0 +1,237 @@
+"""Region after region, task after task: what is left of the first ones after the last.
+
+Rows sorted by one feature are cut into regions, and learnt region by region, each row once. Or clusters of
+rows have different functions as targets, and are learnt one after the other. After each part, the error
+on held-out rows of every part is measured. Rows and targets are standardised beforehand, with the
+statistics of all parts, so that forgetting is not mixed up with changing units.
+
+Weights are shared by all rows on the same sides of a neuron's half-spaces. By default these are few, and
+picked from the first rows of a stream, which is solved afresh as they grow: here over the first parts. "Fine
+gates" are ten for each neuron, drawn without data, so that parts share fewer weights from the beginning;
+their networks learn every row by a gradient step, and solve nothing afresh.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln import datasets
+from ggln.estimators.regressor import GGLNRegressor
+from ggln.reproduction import jobs, online_models, uci
+from ggln.reproduction.record import Results, machine
+
+FloatArray = NDArray[np.float64]
+
+VERSION = "6"
+PARTS = 8
+HELD_OUT = 0.2  # of the rows of each part
+SYNTHETIC = {"regions": 4000, "tasks": 4000}
+"""Synthetic data and their rows."""
+UCI = ("power", "kin8nm")
+DATA = (*SYNTHETIC, *UCI)
+FEATURES = 8
+CLUSTER_SPREAD = 0.5
+"""Of a cluster in each direction; centres have spread 1."""
+
+FINE_GATES: dict[str, Any] = {
+    "step": "capped",
+    "layer_sizes": (16,) * 6,
+    "n_estimators": 15,
+    "gating": "mixed",
+    "gating_bias": 1.0,  # of the size of standardised rows
+    "context_dim": 10,
+    "base_model": "linear",
+    "min_variance": 1e-5,  # single precision
+    "standardize": False,
+}
+OURS = {"GGLNRegressor()": {}, "GGLNRegressor, fine gates": FINE_GATES}
+"""Networks and what they have instead of the defaults."""
+METHODS = (*OURS, online_models.MULTILAYER, online_models.LINEAR)
+
+
+class Part(NamedTuple):
+    """A region or a task: rows to learn, and rows to measure with."""
+
+    X: FloatArray
+    y: FloatArray
+    X_test: FloatArray
+    y_test: FloatArray
+
+
+def parts_of(data: str, seed: int, rows: int | None, data_dir: Path | None = None) -> list[Part]:
+    """Return the parts of one of `DATA`, in the order in which they are learnt."""
+    random = np.random.default_rng(seed)
+    if data == "tasks":
+        X, y, groups = _tasks(random, rows or SYNTHETIC[data])
+    else:
+        if data == "regions":
+            X, y = _curve(random, rows or SYNTHETIC[data])
+            feature = 0
+        else:
+            table = datasets.load(data, data_dir)
+            chosen = random.permutation(len(table.y))[:rows]
+            X, y = table.X[chosen], table.y[chosen]
+            feature = _most_telling(X, y)
+        groups = np.array_split(np.argsort(X[:, feature], kind="stable"), PARTS)
+    spread = X.std(axis=0)
+    X, y = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), (y - y.mean()) / y.std()
+    return [_cut(X, y, random.permutation(group)) for group in groups]
+
+
+def _curve(random: np.random.Generator, rows: int) -> tuple[FloatArray, FloatArray]:
+    """A function that bends along feature 0, by which the rows are sorted."""
+    X = random.uniform(-2.0, 2.0, (rows, FEATURES))
+    y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 0] * X[:, 1] + 0.5 * np.abs(X[:, 2])
+    return X, y + 0.1 * random.standard_normal(rows)
+
+
+def _tasks(random: np.random.Generator, rows: int) -> tuple[FloatArray, FloatArray, list[NDArray[np.intp]]]:
+    """Clusters of rows, each with a random function of its own: linear, through a tanh, plus an offset."""
+    groups = np.array_split(np.arange(rows), PARTS)
+    X = CLUSTER_SPREAD * random.standard_normal((rows, FEATURES))
+    y = 0.1 * random.standard_normal(rows)
+    for group in groups:
+        slope, bend, offset = random.normal(size=FEATURES), random.normal(size=FEATURES), random.normal()
+        y[group] += X[group] @ slope + np.tanh(2.0 * X[group] @ bend) + offset
+        X[group] += random.standard_normal(FEATURES)
+    return X, y, groups
+
+
+def _most_telling(X: FloatArray, y: FloatArray) -> int:
+    """Return the feature that the target's rank correlates with most, so that regions differ in it."""
+    ranks, goal = (np.argsort(np.argsort(values, axis=0), axis=0) for values in (X, y))
+    return int(np.argmax([abs(np.corrcoef(rank, goal)[0, 1]) for rank in ranks.T]))
+
+
+def _cut(X: FloatArray, y: FloatArray, group: NDArray[np.intp]) -> Part:
+    held_out = max(1, round(HELD_OUT * len(group)))
+    train, test = group[held_out:], group[:held_out]
+    return Part(X[train], y[train], X[test], y[test])
+
+
+def follow(
+    data: str,
+    method: str,
+    setting: dict[str, Any] | None,
+    seed: int,
+    rows: int | None,
+    data_dir: Path | None = None,
+) -> Results:
+    """Learn part after part; return the RMSE on part j after learning part i as errors[i][j].
+
+    setting: arguments of the network, None for the others. Errors are in units of the targets' deviation.
+    """
+    parts = parts_of(data, seed, rows, data_dir)
+    learn, predict = _learner(method, setting, seed)
+    errors = np.empty((len(parts), len(parts)))
+    for i, part in enumerate(parts):
+        learn(part.X, part.y)
+        errors[i] = [np.sqrt(np.mean((predict(other.X_test) - other.y_test) ** 2)) for other in parts]
+    return {"errors": errors}
+
+
+Learn = Callable[[FloatArray, FloatArray], object]
+
+
+def _learner(
+    method: str, setting: dict[str, Any] | None, seed: int
+) -> tuple[Learn, Callable[[FloatArray], FloatArray]]:
+    """Return what learns rows once, one after the other, and what predicts."""
+    if setting is not None:
+        model = GGLNRegressor(**setting, random_state=seed, n_jobs=1)
+        return model.partial_fit, model.predict
+    other = online_models.build(method, seed)
+
+    def learn(X: FloatArray, y: FloatArray) -> None:
+        for x, goal in zip(X, y, strict=True):
+            other.learn(x, goal)
+
+    return learn, other.predict
+
+
+def run(
+    data: Sequence[str] = DATA,
+    seeds: int = 5,
+    rows: int | None = None,
+    store: Path = Path("results/.jobs"),
+    n_jobs: int | None = None,
+    data_dir: Path | None = None,
+    **replaced: Any,
+) -> Results:
+    """Follow all methods through all parts; matrices of errors are averaged over the seeds."""
+    unknown = [name for name in data if name not in DATA]
+    if unknown:
+        raise ValueError(f"sets must be among {', '.join(DATA)}, got {', '.join(unknown)}")
+    for name in set(data) & set(UCI):
+        datasets.load(name, data_dir)  # what is missing is missed before any job starts
+    settings = {method: uci.default_setting() | own | replaced for method, own in OURS.items()}
+    wanted = [
+        jobs.Job(
+            follow,
+            {
+                "data": name,
+                "method": method,
+                "setting": settings.get(method),
+                "seed": seed,
+                "rows": rows,
+            },
+            VERSION,
+            {"data_dir": data_dir},
+        )
+        for name in data
+        for method in METHODS
+        for seed in range(seeds)
+    ]
+    found = iter(jobs.run(wanted, store, n_jobs, "streams"))
+    measured = {
+        name: {method: summary([next(found)["errors"] for _ in range(seeds)]) for method in METHODS}
+        for name in data
+    }
+    return {
+        "experiment": "forgetting",
+        "settings": settings,
+        "seeds": seeds,
+        "rows": rows,
+        "machine": machine(),
+        "sets": measured,
+    }
+
+
+def summary(matrices: Sequence[Any]) -> Results:
+    """Return the mean matrix, and what it says about forgetting.
+
+    first: RMSE on the first half of the parts after all were learnt. learnt: on the same parts, right
+    after each was learnt. forgotten: the difference. all: RMSE on all parts at the end. All are means over
+    parts.
+    """
+    errors = np.mean(matrices, axis=0)
+    half = len(errors) // 2
+    first, learnt = errors[-1, :half].mean(), np.diag(errors)[:half].mean()
+    return {
+        "errors": errors,
+        "first": first,
+        "learnt": learnt,
+        "forgotten": first - learnt,
+        "all": errors[-1].mean(),
+    }
+
+
+COLUMNS = {
+    "learnt": "first half,\nwhen learnt",
+    "first": "first half,\nat the end",
+    "forgotten": "forgotten",
+    "all": "all,\nat the end",
+}
+
+
+def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the columns, and a line for each set and method."""
+    rows = {
+        f"{name}: {method}": {title: f"{own[key]:.3f}" for key, title in COLUMNS.items()}
+        for name, methods in results["sets"].items()
+        for method, own in methods.items()
+    }
+    return dict.fromkeys(COLUMNS.values(), ""), rows

@@ -1,0 +1,164 @@
+"""What missing values cost: left as they are, or filled, beside gradient boosting that takes them as well.
+
+Values are taken away from tables in four ways. Only where they go at random does their place say nothing;
+where high values go, or more of them with high targets, a gap tells something.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+
+from ggln import GGLNRegressor, TableRegressor
+from ggln.reproduction import jobs
+from ggln.reproduction.record import Results, machine
+
+FloatArray = NDArray[np.float64]
+Rows = tuple[FloatArray, FloatArray]
+VERSION = "4"
+TEST_ROWS = 1000
+
+
+def friedman(random: np.random.Generator, rows: int) -> Rows:
+    """Friedman's first function, of five of eight features."""
+    X = random.uniform(size=(rows, 8))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return X, y + random.normal(size=rows)
+
+
+def steps(random: np.random.Generator, rows: int) -> Rows:
+    """A step, and slopes that steps switch."""
+    X = random.normal(size=(rows, 6))
+    y = 2.0 * (X[:, 0] > 0) + (X[:, 1] > 0.5) * X[:, 2] + np.where(X[:, 3] > 0, X[:, 4], -X[:, 4])
+    return X, y + 0.3 * random.normal(size=rows)
+
+
+def correlated(random: np.random.Generator, rows: int) -> Rows:
+    """Eight features that three hidden ones make: others tell what is missing."""
+    hidden = random.normal(size=(rows, 3))
+    X = hidden @ random.normal(size=(3, 8)) + 0.3 * random.normal(size=(rows, 8))
+    y = 2 * np.sin(hidden[:, 0]) + hidden[:, 1] * hidden[:, 2]
+    return X, y + 0.3 * random.normal(size=rows)
+
+
+def linear(random: np.random.Generator, rows: int) -> Rows:
+    """A plane."""
+    X = random.normal(size=(rows, 6))
+    return X, X @ [2.0, -1.0, 1.0, 0.5, 0.0, 0.0] + 0.5 * random.normal(size=rows)
+
+
+def diabetes(random: np.random.Generator, _rows: int) -> Rows:
+    """Scikit-learn's table of 442 patients, in a random order."""
+    X, y = load_diabetes(return_X_y=True)
+    order = random.permutation(len(y))
+    return X[order], y[order]
+
+
+SETS: dict[str, Callable[[np.random.Generator, int], Rows]] = {
+    "friedman": friedman,
+    "steps": steps,
+    "correlated": correlated,
+    "linear": linear,
+    "diabetes": diabetes,
+}
+
+
+def at_random(random: np.random.Generator, X: FloatArray, _: FloatArray) -> NDArray[np.bool_]:
+    """A quarter of all values."""
+    return random.random(X.shape) < 0.25
+
+
+def high_values(random: np.random.Generator, X: FloatArray, _: FloatArray) -> NDArray[np.bool_]:
+    """Most of the upper two fifths of each feature."""
+    gone: NDArray[np.bool_] = (np.quantile(X, 0.6, axis=0) < X) & (random.random(X.shape) < 0.7)
+    return gone
+
+
+def high_targets(random: np.random.Generator, X: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
+    """Two fifths of the values where the target is above its median, a tenth elsewhere."""
+    return random.random(X.shape) < np.where(y > np.median(y), 0.4, 0.1)[:, None]
+
+
+def together(random: np.random.Generator, X: FloatArray, _: FloatArray) -> NDArray[np.bool_]:
+    """The first and the fourth feature, both of them in two fifths of the rows."""
+    gone = np.zeros(X.shape, np.bool_)
+    gone[:, 0] = gone[:, 3] = random.random(len(X)) < 0.4
+    return gone
+
+
+WAYS: dict[str, Callable[..., NDArray[np.bool_]]] = {
+    "at random": at_random,
+    "high values": high_values,
+    "high targets": high_targets,
+    "together": together,
+}
+
+
+def _ours(seed: int) -> GGLNRegressor:
+    return GGLNRegressor(random_state=seed, n_jobs=1)
+
+
+MODELS: dict[str, Callable[[int], Any]] = {
+    "as they are": _ours,
+    "means": lambda seed: make_pipeline(SimpleImputer(), _ours(seed)),
+    "means and flags": lambda seed: make_pipeline(SimpleImputer(add_indicator=True), _ours(seed)),
+    "TableRegressor": lambda seed: TableRegressor(_ours(seed)),
+    "gradient boosting": lambda seed: HistGradientBoostingRegressor(random_state=seed),
+}
+
+
+def evaluate(name: str, way: str, model: str, rows: int, seed: int) -> Results:
+    """Fit a model to a table with gaps; return its error on new rows, in deviations of the target."""
+    random = np.random.default_rng([seed, list(SETS).index(name), list(WAYS).index(way)])
+    X, y = SETS[name](random, rows + TEST_ROWS)
+    train = min(rows, 3 * len(y) // 4)
+    X = np.where(WAYS[way](random, X, y), np.nan, X)
+    fitted = MODELS[model](seed).fit(X[:train], y[:train])
+    errors = fitted.predict(X[train:]) - y[train:]
+    return {"rmse": float(np.sqrt(np.mean(errors**2)) / y.std())}
+
+
+def run(
+    rows: int = 800, seeds: int = 3, store: Path = Path("results/.jobs"), n_jobs: int | None = None
+) -> Results:
+    """Take values away from all tables in all ways, and compare all models."""
+    places = [(name, way, model) for name in SETS for way in WAYS for model in MODELS]
+    wanted = [
+        jobs.Job(evaluate, {"name": name, "way": way, "model": model, "rows": rows, "seed": seed}, VERSION)
+        for name, way, model in places
+        for seed in range(seeds)
+    ]
+    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
+    scores: dict[str, dict[str, dict[str, float]]] = {name: {way: {} for way in WAYS} for name in SETS}
+    for name, way, model in places:
+        scores[name][way][model] = float(np.mean([next(found)["rmse"] for _ in range(seeds)]))
+    return {
+        "experiment": "missing",
+        "rows": rows,
+        "seeds": seeds,
+        "machine": machine(),
+        "sets": scores,
+        "mean": {
+            way: {model: _geometric(scores[name][way][model] for name in SETS) for model in MODELS}
+            for way in WAYS
+        },
+    }
+
+
+def _geometric(values: Any) -> float:
+    return float(np.exp(np.mean(np.log(list(values)))))
+
+
+def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
+    """Return the columns, and every model's error for each table and way, and for each way over tables."""
+    lines = {
+        f"{name}, {way}": scores for name, ways in results["sets"].items() for way, scores in ways.items()
+    }
+    lines |= {f"all, {way}": scores for way, scores in results["mean"].items()}
+    return dict.fromkeys(MODELS, ".3f"), lines

@@ -1,0 +1,158 @@
+"""How far error bars can be trusted where noise is not Gaussian: ten kinds of noise, and other regressors.
+
+What is measured of intervals is the probability integral transform u = F(y) of new rows: below 0.05 a target
+is below the 90 % interval, above 0.95 it is above. Where targets repeat, F jumps: u is then uniform between
+F at both ends of the target's cell (`noises.CELLS`), the randomised transform, which is uniform if the
+distribution is right.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggln.distributions import GaussianMixture
+from ggln.reproduction import jobs, uci
+from ggln.reproduction.ablated import WITHOUT, build
+from ggln.reproduction.noises import NOISES, half_cells, sample
+from ggln.reproduction.peer_models import PEERS
+from ggln.reproduction.quantile_models import crps, quantile_boosting, quantile_forest
+from ggln.reproduction.record import Results, machine
+from ggln.reproduction.scores import gaussian
+from ggln.reproduction.seeds import standard_error
+
+VERSION = "4"
+OURS, PLAIN = "GGLNRegressor()", "spreads alone"
+GAUSSIAN = ("NGBoost", "CatBoost")
+DISCRETE = {"quantile forest": quantile_forest, "quantile boosting": quantile_boosting}
+RIVALS = (*GAUSSIAN, *DISCRETE)
+MODELS = (OURS, PLAIN, *RIVALS)
+NEW_ROWS = 2000
+QUARTERS = tuple(f"quarter_{number}" for number in range(1, 5))
+
+GOALS = {
+    "below": (0.03, 0.07),
+    "above": (0.03, 0.07),
+    "inside_50": (0.45, 0.55),
+    **dict.fromkeys(QUARTERS, (0.86, 0.94)),
+}
+"""What is right for rows below and above the 90 % interval, inside the 50 % one, and inside the 90 % one in
+each quarter by the width of that interval, narrow to wide."""
+
+
+def ranks(distribution: GaussianMixture, y: NDArray[Any], half: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Return the randomised probability integral transform of targets with cells y - half to y + half."""
+    low, high = distribution.cdf(y - half), distribution.cdf(y + half)
+    return low + (high - low) * np.random.default_rng(seed).random(len(y))
+
+
+def intervals(distribution: GaussianMixture, u: NDArray[Any]) -> Results:
+    """Return the shares of rows that `GOALS` speaks of. u: [n], ranks."""
+    inside = (u >= 0.05) & (u <= 0.95)
+    lower, upper = distribution.interval(0.9)
+    quarters = np.array_split(np.argsort(upper - lower, kind="stable"), len(QUARTERS))
+    return {
+        "below": np.mean(u < 0.05),
+        "above": np.mean(u > 0.95),
+        "inside_50": np.mean((u >= 0.25) & (u <= 0.75)),
+        **{name: inside[rows].mean() for name, rows in zip(QUARTERS, quarters, strict=True)},
+    }
+
+
+def evaluate(noise: str, model: str, rows: int, seed: int, setting: dict[str, Any] | None) -> Results:
+    """Fit one model to a table of some noise, and score it on new rows. setting: of ours."""
+    X, y = sample(noise, rows, seed, 0)
+    unseen, targets = sample(noise, NEW_ROWS, seed, 1)
+    if model in DISCRETE:
+        found = crps(DISCRETE[model](X, y, seed)(unseen), targets)
+        return {"crps": found.mean()}
+    if model in GAUSSIAN:
+        mean, std = PEERS[model](X, (y - y.mean()) / y.std(), seed)(unseen)
+        distribution: Any = gaussian(y.mean() + y.std() * mean, y.std() * std)
+    else:
+        distribution = build(setting or {}, seed).fit(X, y).predict_dist(unseen)
+    own = intervals(distribution, ranks(distribution, targets, half_cells(noise, targets), seed))
+    return own | {
+        "crps": distribution.crps(targets).mean(),
+        "nll": -distribution.log_prob(targets).mean(),
+        "rmse": np.sqrt(np.mean((distribution.mean - targets) ** 2)),
+    }
+
+
+def run(
+    noises: Sequence[str] = tuple(NOISES),
+    rows: int = 1000,
+    seeds: int = 5,
+    store: Path = Path("results/.jobs"),
+    n_jobs: int | None = None,
+    models: Sequence[str] = MODELS,
+) -> Results:
+    """Fit all models to `rows` rows of each noise, with so many seeds for tables and models."""
+    setting = uci.default_setting()
+    own = {OURS: setting, PLAIN: setting | {WITHOUT: ("shapes",)}}
+    places = [(noise, model) for noise in noises for model in models]
+    wanted = [
+        jobs.Job(
+            evaluate,
+            {"noise": noise, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
+            VERSION,
+        )
+        for noise, model in places
+        for seed in range(seeds)
+    ]
+    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
+    measured: dict[str, dict[str, Results]] = {noise: {} for noise in noises}
+    for noise, model in places:
+        parts = [next(found) for _ in range(seeds)]
+        measured[noise][model] = {score: np.mean([part[score] for part in parts]) for score in parts[0]}
+        measured[noise][model]["crps_error"] = standard_error([part["crps"] for part in parts])
+    return {
+        "experiment": "shapes",
+        "settings": setting,
+        "rows": rows,
+        "new_rows": NEW_ROWS,
+        "seeds": seeds,
+        "machine": machine(),
+        "goals": GOALS,
+        "noises": measured,
+        "first_in_crps": [noise for noise, own in measured.items() if _is_first(own)],
+    }
+
+
+def _is_first(models: dict[str, Results]) -> bool:
+    """Whether ours has the least CRPS of all but itself without shapes."""
+    rivals = [own["crps"] for model, own in models.items() if model in RIVALS]
+    return OURS in models and models[OURS]["crps"] < min(rivals, default=np.inf)
+
+
+COLUMNS = {
+    "below": "below\n90 %",
+    "above": "above\n90 %",
+    "inside_50": "inside\n50 %",
+    **{name: f"quarter\n{number}" for number, name in enumerate(QUARTERS, start=1)},
+}
+
+
+def table(results: Results, model: str = OURS) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the columns, and for each noise the shares of rows in percent; a star is out of its range."""
+    rows = {
+        noise: {
+            title: f"{100 * own[model][name]:.1f}{'' if _right(name, own[model][name]) else ' *'}"
+            for name, title in COLUMNS.items()
+        }
+        for noise, own in results["noises"].items()
+    }
+    return dict.fromkeys(COLUMNS.values(), ""), rows
+
+
+def _right(name: str, value: float) -> bool:
+    low, high = GOALS[name]
+    return low <= value <= high
+
+
+def crps_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Return the columns, and for each noise the CRPS of each model."""
+    rows = {noise: {model: own[model]["crps"] for model in own} for noise, own in results["noises"].items()}
+    return dict.fromkeys(next(iter(rows.values())), ".3f"), rows
