@@ -38,6 +38,25 @@ test: lint ## Run every check, then the tests
 # Two processes share the cores: threads of scikit-learn and of linear algebra would wait for each other.
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
+.PHONY: coverage
+coverage: $(DEV_STAMP) ## Run the tests and show which lines they reach; compiled kernels are not counted
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov=ggln --cov-report=term $(ARGS)
+
+.PHONY: oldest
+oldest: ## Run the tests with the oldest versions that pyproject.toml allows, in .venv-oldest
+	$(MAKE) VENV=.venv-oldest $(CURDIR)/.venv-oldest/.stamp-oldest
+	NUMBA_CACHE_DIR=$(NUMBA_CACHE_DIR)-oldest .venv-oldest/bin/python -m pytest -n 2 $(ARGS)
+
+.PHONY: dist
+dist: $(PIP_STAMP) ## Build wheel and sdist into dist/, check them, and try the wheel in an empty environment
+	@$(BIN)/python -m pip install -q --group release
+	rm -rf dist build/try
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m venv build/try
+	build/try/bin/python -m pip install -q dist/*.whl
+	build/try/bin/ggln --version
+
 .PHONY: lint
 lint: $(DEV_STAMP) ## Check style, formatting, types and the order of imports
 	$(BIN)/ruff check
@@ -80,17 +99,24 @@ $(PIP_STAMP):
 
 $(RUN_STAMP): pyproject.toml | $(PIP_STAMP)
 	@echo "Installing ggln and its dependencies into $(VENV)"
-	@$(BIN)/python -m pip install -q --editable .
+	@$(BIN)/python -m pip install -q --editable '.[plots]'
 	@touch $@
 
 # One resolution for all, so that a tool cannot move a version the package has settled on.
 $(DEV_STAMP): pyproject.toml | $(PIP_STAMP)
 	@echo "Installing ggln, its dependencies and the development tools into $(VENV)"
-	@$(BIN)/python -m pip install -q --editable . --group dev
+	@$(BIN)/python -m pip install -q --editable '.[all]' --group dev
 	@touch $(RUN_STAMP) $@
 
 # Without the development tools: what they have settled on meets these bounds, so it stays.
 $(DOCS_STAMP): pyproject.toml | $(PIP_STAMP)
 	@echo "Installing ggln and what its documentation is built with into $(VENV)"
-	@$(BIN)/python -m pip install -q --editable . --group docs
+	@$(BIN)/python -m pip install -q --editable '.[all]' --group docs
 	@touch $(RUN_STAMP) $@
+
+# Lowest versions of what the package itself names; the tools of the tests are as new as they can be.
+$(VENV)/.stamp-oldest: pyproject.toml | $(PIP_STAMP)
+	@$(BIN)/python -m pip install -q uv
+	@$(BIN)/uv pip install -q --python $(BIN)/python --resolution lowest-direct --editable '.[all]'
+	@$(BIN)/python -m pip install -q --group test
+	@touch $@

@@ -30,6 +30,37 @@ def test_import_is_light():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize(
+    ("library", "code", "sentence"),
+    [
+        ("matplotlib", "import ggln.plots", "drawing needs matplotlib, .* pip install 'ggln\\[plots\\]'"),
+        (
+            "pyarrow",
+            "from ggln.tables.write import Parquet; Parquet('x.parquet', ['a'], [])",
+            "Parquet needs pyarrow, .* pip install 'ggln\\[parquet\\]'",
+        ),
+        ("river", "from ggln.extras import require; require('river')", "pip install 'ggln\\[peers\\]'"),
+    ],
+)
+def test_a_library_that_is_missing_is_named_with_its_extra(library, code, sentence, tmp_path):
+    """In a process of its own, where the library cannot be imported."""
+    run = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.modules[{library!r}] = None; {code}"],
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert re.search(f"MissingExtraError: .*{sentence}", run.stderr)
+
+
+def test_the_command_works_without_the_extras():
+    code = (
+        "import sys; sys.modules |= {'matplotlib': None, 'pyarrow': None, 'river': None, 'skpro': None}; "
+        "from ggln.cli import run; sys.argv = ['ggln', 'plot', 'band', 'no.ggln']; run()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "should not happen" not in run.stderr
+
+
 def test_there_are_presets_of_all_the_papers_networks():
     names = {"PAPER_UCI", "PAPER_SARCOS", "PAPER_BANDITS", "PAPER_MNIST", "PAPER_SWISS_ROLL"}
     assert {name for name in dir(ggln.presets) if name.startswith("PAPER")} == names
@@ -50,9 +81,10 @@ def test_presets_are_valid_arguments(name):
 
 
 def test_documentation_names_files_that_exist():
-    text = (ROOT / "docs" / "equations.md").read_text()
-    named = re.findall(r"`((?:core|experiments|tests)/[\w/]+\.py)`", text)
-    assert len(named) > 10
+    pages = ("docs/equations.md", "docs/architecture.md", "CONTRIBUTING.md")
+    text = "".join((ROOT / page).read_text() for page in pages)
+    named = re.findall(r"`((?:src/ggln|engine|estimators|reproduction|bandits|tests)/[\w/]+\.py)`", text)
+    assert len(named) > 60
     for name in named:
         assert (ROOT / name).exists() or (ROOT / "src" / "ggln" / name).exists(), name
 

@@ -28,7 +28,7 @@ from ggln.estimators.regressor import GGLNRegressor
 
 FloatArray = NDArray[np.float64]
 EXPLORING = 3
-"""The stream of random numbers for exploration; in `core.build` that of hinges, which arms do not have."""
+"""The stream of random numbers for exploration; in `gradient.build` that of hinges, which arms do not have."""
 ONE = Threads(1)
 
 
@@ -55,7 +55,7 @@ class GLCB(PolicyMixin, BaseEstimator):
         upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
         None is "ucb" with posteriors, where "bonus" is the same as "greedy", and "thompson" with networks.
     exploration_weight : float, optional
-        Factor on the posterior's deviation, or on the bonus. None is 0.7 with posteriors, 0.3 with networks.
+        Factor on the posterior's deviation, or on the bonus. None is 1 with posteriors, 0.3 with networks.
     pseudo_count : {"soft_min", "mean", "leverage"}
         What N is, with networks. With N_k how often the arm was played in the active context of neuron k:
         the soft minimum (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of

@@ -29,6 +29,7 @@ from ggln.cli import (
 )
 from ggln.cli.app import App
 from ggln.cli.show import new_console, print_table, save
+from ggln.extras import MissingExtraError
 
 INTERRUPTED = 128 + signal.SIGINT
 app = App(
@@ -88,7 +89,7 @@ def sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())
-    if isinstance(error, ValueError | OSError | MemoryError):
+    if isinstance(error, ValueError | OSError | MemoryError | MissingExtraError):
         return text or "there is not enough memory"
     return (
         f"this should not happen, please report it ({type(error).__name__}: {text}); "
@@ -127,7 +128,6 @@ def demo(
     options.check_picture(picture)
     console = new_console()
     console.print("Learning two small tables (the first time, kernels are compiled)", soft_wrap=True)
-    from ggln.plots import intervals
     from ggln.reproduction import demo as experiment
 
     results = experiment.run(verbose=1, seed=seed)
@@ -142,4 +142,9 @@ def demo(
         soft_wrap=True,
         highlight=False,
     )
+    try:
+        from ggln.plots import intervals
+    except MissingExtraError as error:
+        console.print(f"No picture: {error}", soft_wrap=True, highlight=False, markup=False)
+        return
     save(console, intervals.draw(results), picture)

@@ -14,15 +14,15 @@ from threadpoolctl import threadpool_limits
 
 from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
+from ggln.extras import require, version
 from ggln.reproduction import bandit_worlds as worlds
 from ggln.reproduction import bandits, jobs
 from ggln.reproduction.bandit_peer_models import LINEAR, policies
 from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS, check_names
-from ggln.reproduction.extras import require, version
 from ggln.reproduction.record import Results, machine
 from ggln.reproduction.seeds import standard_error
 
-VERSION = "1"
+VERSION = "2"
 LIBRARIES = ("mabwiser", "contextualbandits", "vowpalwabbit")
 OURS = ("GLCB", "GLCB thompson", "GLCB capped")
 PAID = ("oracle", bandits.OURS, bandits.CAPPED, "LinFullPost")

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from ggln import presets
 from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
+from ggln.extras import require, version
 from ggln.reproduction import bandit_tasks as tasks
 from ggln.reproduction import jobs
 from ggln.reproduction.bandit_policies import batch, competitors, constants
-from ggln.reproduction.extras import require, version
 from ggln.reproduction.record import Results, machine
 
 FloatArray = NDArray[np.float64]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ggln.engine.newton.constants import WARM_ROWS
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction.extras import require, version
+from ggln.extras import require, version
 from ggln.reproduction.record import Results, machine
 
 FloatArray = NDArray[np.float64]

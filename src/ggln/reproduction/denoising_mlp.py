@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.reproduction import extras
+from ggln import extras
 
 FloatArray = NDArray[np.float64]
 SIZES = (64, 32)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture
+from ggln.extras import version
 from ggln.reproduction import drift_models, jobs, uci
 from ggln.reproduction.ablated import build
 from ggln.reproduction.drifting import NAMES, SCALE, Changing, sample
-from ggln.reproduction.extras import version
 from ggln.reproduction.record import Results, machine
 from ggln.reproduction.scores import by_row, gaussian
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.reproduction.extras import require
+from ggln.extras import require
 from ggln.reproduction.online_models import OnlineModel, River
 
 FloatArray = NDArray[np.float64]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.reproduction.extras import require
+from ggln.extras import require
 
 FloatArray = NDArray[np.float64]
 FEATURES, NOISE = 5, 0.3

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import KernelDensity
 
+from ggln import extras
 from ggln.density import dynamics
-from ggln.reproduction import extras, roll, swiss_roll
+from ggln.reproduction import roll, swiss_roll
 from ggln.reproduction.record import Results, machine
 
 FloatArray = NDArray[np.float64]

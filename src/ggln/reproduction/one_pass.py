@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ggln import datasets
 from ggln.distributions import GaussianMixture
+from ggln.extras import require, version
 from ggln.reproduction import jobs, online_models, uci
 from ggln.reproduction.ablated import build
-from ggln.reproduction.extras import require, version
 from ggln.reproduction.record import Results, machine
 from ggln.reproduction.scores import by_row, gaussian, summarize
 

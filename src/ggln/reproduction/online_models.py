@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import SGDRegressor
 from sklearn.neural_network import MLPRegressor
 
-from ggln.reproduction.extras import require
+from ggln.extras import require
 
 FloatArray = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from scipy.special import log_ndtr
 from sklearn.model_selection import KFold
 
 from ggln.distributions import CopulaMixture, GaussianMixture
+from ggln.extras import require
 from ggln.reproduction import jobs, uci
 from ggln.reproduction.ablated import build
-from ggln.reproduction.extras import require
 from ggln.reproduction.peer_models import CATBOOST, FOLDS
 from ggln.reproduction.record import Results, machine
 

@@ -20,7 +20,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import KFold
 
-from ggln.reproduction.extras import require
+from ggln.extras import require
 
 FloatArray = NDArray[np.float64]
 Moments = tuple[FloatArray, FloatArray]

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ggln import datasets
+from ggln.extras import require, version
 from ggln.reproduction import jobs, uci
-from ggln.reproduction.extras import require, version
 from ggln.reproduction.peer_models import GP_ROWS, LIBRARIES, NOTES, PEERS, POINTS
 from ggln.reproduction.record import Results, machine
 from ggln.reproduction.scores import gaussian, scores

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln import extras
 from ggln.density import DenoisingDensity
-from ggln.reproduction import denoising_mlp, extras, jobs, roll
+from ggln.reproduction import denoising_mlp, jobs, roll
 from ggln.reproduction.record import Results, machine
 from ggln.reproduction.seeds import Mean, average
 

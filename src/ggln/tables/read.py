@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, Self
 
+from ggln.extras import require
 from ggln.tables.cells import NoSingleValueError, text
 from ggln.tables.lines import Lines, Source, Wait
 
@@ -273,9 +274,7 @@ def _cells(record: dict[str, Any], columns: Sequence[str]) -> Row | Bad:
 
 def _parquet(name: str, source: Source) -> Table:
     """A Parquet file, read batch by batch; one from a pipe goes to disk first: its index is at its end."""
-    import pyarrow
-    from pyarrow import parquet
-
+    pyarrow, parquet = require("pyarrow", "Parquet"), require("pyarrow.parquet", "Parquet")
     stream = source.stream
     if not (isinstance(stream, io.BufferedReader) and stream.seekable()):
         stream = tempfile.TemporaryFile()  # noqa: SIM115  closed when nobody reads it any more

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.extras import require
 from ggln.tables import cells
 from ggln.tables.read import EXTENSIONS, Format, Row
 
@@ -88,9 +89,7 @@ class Parquet:
     """Parquet, in groups of rows. Columns of numbers are numbers, all others are texts."""
 
     def __init__(self, path: Path, header: Sequence[str], numeric: Sequence[str]) -> None:
-        import pyarrow
-        from pyarrow import parquet
-
+        pyarrow, parquet = require("pyarrow", "Parquet"), require("pyarrow.parquet", "Parquet")
         kinds = [pyarrow.float64() if name in numeric else pyarrow.string() for name in header]
         self.schema = pyarrow.schema(list(zip(header, kinds, strict=True)))
         self.file = parquet.ParquetWriter(path, self.schema)
@@ -98,8 +97,7 @@ class Parquet:
 
     def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
         """Write rows as a group."""
-        import pyarrow
-
+        pyarrow = require("pyarrow", "Parquet")
         texts = list(zip(*rows, strict=True)) or [()] * (len(self.numeric) - numbers.shape[1])
         columns: list[list[Any]] = [
             [None if cells.is_missing(text) else float(text) if number else text for text in column]
