@@ -28,7 +28,7 @@ from ggln.estimators.regressor import GGLNRegressor
 
 FloatArray = NDArray[np.float64]
 EXPLORING = 3
-"""The stream of random numbers for exploration; in `gradient.build` that of hinges, which arms do not have."""
+"""The stream of random numbers for exploration; in `build` that of hinges, which arms do not have."""
 ONE = Threads(1)
 
 
