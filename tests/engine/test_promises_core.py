@@ -18,12 +18,15 @@ from ggln.engine.gradient.ensemble import Ensemble
 from ggln.engine.threads import Threads
 
 Array = NDArray[Any]
-KINDS = ["univariate", "isotropic", "diagonal", "full"]
-PROJECTIONS = ["clip", "exact", "log_barrier"]
 ROWS = 24
-
-
-CASES = [(kind, projection) for kind in KINDS for projection in PROJECTIONS] + [("bernoulli", "clip")]
+CASES = [
+    *(("univariate", projection) for projection in ("clip", "exact", "log_barrier")),
+    ("isotropic", "clip"),
+    *(("diagonal", projection) for projection in ("clip", "log_barrier")),
+    *(("full", projection) for projection in ("clip", "exact")),
+    ("bernoulli", "clip"),
+]
+"""Every kind and every projection, in pairs that others of the tests compile as well: each takes ten seconds."""
 
 
 @pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1]}")

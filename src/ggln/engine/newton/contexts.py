@@ -412,9 +412,11 @@ def mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left,
 @fast_kernel
 def solve_root(kind, rows, centre, pull, weights, work, left, widths):
     """Solve all rows together, from weights # OUT far away; write what it predicts of rows left out # OUT."""
-    stop = rows.weights.size
-    solve(kind, rows, 0, stop, centre, pull, constants.ROOT_ITERATIONS, constants.ROOT_SETTLED, weights, work)
-    leave_out(kind, rows, 0, stop, pull.size, work, left, widths)
+    start, stop = np.int64(0), rows.weights.size  # a plain 0 is a type of its own, compiled apart
+    solve(
+        kind, rows, start, stop, centre, pull, constants.ROOT_ITERATIONS, constants.ROOT_SETTLED, weights, work
+    )  # fmt: skip
+    leave_out(kind, rows, start, stop, pull.size, work, left, widths)
 
 
 @exact_kernel
@@ -467,7 +469,7 @@ def solve_tree(
                     work,
                 )  # fmt: skip
             elif start < stop and level == levels:
-                solve(kind, rows, start, stop, parents[elder], pull, 0, 0.0, weights, work)
+                solve(kind, rows, start, stop, parents[elder], pull, np.int64(0), 0.0, weights, work)
             # without mixing, nobody looks at what the levels above the last one predict
             if cut_off if rules.mixing else start < stop and level == levels:
                 if rules.left_out:
