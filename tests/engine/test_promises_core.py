@@ -26,7 +26,7 @@ CASES = [
     *(("full", projection) for projection in ("clip", "exact")),
     ("bernoulli", "clip"),
 ]
-"""Every kind and every projection, in pairs that others of the tests compile as well: each takes ten seconds."""
+"""Every kind and every projection, in pairs that other tests compile as well: each takes ten seconds."""
 
 
 @pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1]}")

@@ -413,9 +413,8 @@ def mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left,
 def solve_root(kind, rows, centre, pull, weights, work, left, widths):
     """Solve all rows together, from weights # OUT far away; write what it predicts of rows left out # OUT."""
     start, stop = np.int64(0), rows.weights.size  # a plain 0 is a type of its own, compiled apart
-    solve(
-        kind, rows, start, stop, centre, pull, constants.ROOT_ITERATIONS, constants.ROOT_SETTLED, weights, work
-    )  # fmt: skip
+    iterations, settled = constants.ROOT_ITERATIONS, constants.ROOT_SETTLED
+    solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, work)
     leave_out(kind, rows, start, stop, pull.size, work, left, widths)
 
 
