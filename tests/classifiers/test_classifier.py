@@ -22,7 +22,9 @@ def test_digits_by_engine_and_twin():
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     assert GLNClassifier(random_state=0).fit(X_train, y_train).score(X_test, y_test) > 0.97
-    few = GLNClassifier((3, 2), context_dim=2, n_estimators=1, gating="axis", gating_bias=0.5, random_state=0)
+    few = GLNClassifier(
+        layer_sizes=(3, 2), context_dim=2, n_estimators=1, gating="axis", gating_bias=0.5, random_state=0
+    )
     few.set_params(step="normalised", standardize=False).partial_fit(
         X_train[:40] / 4 - 2, y_train[:40], classes=range(10)
     )

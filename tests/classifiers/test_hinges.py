@@ -70,7 +70,16 @@ def test_models_in_memory_that_cannot_be_written_to_go_on(tmp_path):
     random = np.random.default_rng(0)
     X = random.standard_normal((100, 3))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
-    model = GLNClassifier((4,), 4, 1, 4, "tree", step="normalised", hinges=20, random_state=0).fit(X, y)
+    model = GLNClassifier(
+        layer_sizes=(4,),
+        context_dim=4,
+        epochs=1,
+        n_estimators=4,
+        gating="tree",
+        step="normalised",
+        hinges=20,
+        random_state=0,
+    ).fit(X, y)
     joblib.dump(model, tmp_path / "model")
     mapped = joblib.load(tmp_path / "model", mmap_mode="r")
     np.testing.assert_array_equal(mapped.predict_proba(X), model.predict_proba(X))

@@ -135,6 +135,7 @@ class GLCB(PolicyMixin, BaseEstimator):
     def __init__(
         self,
         n_arms: int | None = None,
+        *,
         arms: Sequence[Label] | None = None,
         reward: str = "gaussian",
         exploration: str | None = None,

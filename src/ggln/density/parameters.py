@@ -57,6 +57,7 @@ class Parameters(NetworkEstimator, BaseEstimator):
     def __init__(
         self,
         noise: float | Sequence[float] | None = None,
+        *,
         noise_unit: str = "spread",
         layer_sizes: Sequence[int] = (32, 32, 32, 1),
         context_dim: int = 8,

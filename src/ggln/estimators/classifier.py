@@ -148,6 +148,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
+        *,
         layer_sizes: Sequence[int] = (8, 8, 8),
         context_dim: int | Sequence[int] | None = None,
         epochs: int = 20,

@@ -84,7 +84,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
     _array: int | None = None  # columns, where it was an array that was fitted
     _said: frozenset[tuple[str, str]] = frozenset()  # what has been warned of
 
-    def __init__(self, regressor: GGLNRegressor | None = None, categories: Sequence[str] = ()) -> None:
+    def __init__(self, regressor: GGLNRegressor | None = None, *, categories: Sequence[str] = ()) -> None:
         self.regressor, self.categories = regressor, categories
 
     @classmethod
