@@ -212,7 +212,7 @@ def test_copies_go_on_alike(tiny, log):
     assert all(play(other, contexts[70:], rewards[70:]) == decisions for other in copies)
 
 
-def test_it_has_scikit_learns_manners(tiny):
+def test_it_keeps_the_conventions_of_scikit_learn(tiny):
     policy = tiny(exploration="bonus").update([1.0], 0, 1.0)
     assert "exploration='bonus'" in repr(policy)
     fresh = clone(policy)

@@ -71,7 +71,7 @@ def test_frames_that_do_not_fit(model, houses):
         TableRegressor().fit(np.zeros((3, 2)) + 1j, [0.0, 1.0, 2.0])
 
 
-def test_scikit_learns_manners(houses, small):
+def test_conventions_of_scikit_learn(houses, small):
     frame = pd.read_csv(houses(120))
     X, y = frame.drop(columns="price"), frame["price"]
     model = TableRegressor(GGLNRegressor(**small, random_state=0))

@@ -1,4 +1,4 @@
-"""`DenoisingDensity`: a density known by its score, with scikit-learn manners."""
+"""`DenoisingDensity`: a density known by its score, as an estimator of scikit-learn."""
 
 from __future__ import annotations
 

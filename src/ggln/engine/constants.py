@@ -1,4 +1,4 @@
-"""Every numeric constant of the core, each with its reason."""
+"""Every numeric constant of the engine, each with its reason."""
 
 import numpy as np
 

@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 RATE = Interval(Real, 0, 1e9, closed="right")
 
 ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
-"""How rows are brought into the core. The order in memory is the order of summation: in another one, a data
+"""How rows are brought into the engine. The order in memory is the order of summation: in another one, a data
 frame would give other last bits than an array. What is not finite is looked for here, to say where."""
 
 GAPS = (
@@ -214,7 +214,7 @@ class NetworkEstimator:
         return (int(self.context_dim),)
 
     def _shape(self) -> dict[str, Any]:
-        """Return layers, contexts and range of the weights, as the core's settings have them."""
+        """Return layers, contexts and range of the weights, as the engine's settings have them."""
         dims = self._context_dims()
         return {
             "layer_sizes": tuple(int(size) for size in self.layer_sizes),

@@ -1,4 +1,4 @@
-"""`GLNClassifier`: Bernoulli gated linear networks with scikit-learn manners."""
+"""`GLNClassifier`: Bernoulli gated linear networks as an estimator of scikit-learn."""
 
 from __future__ import annotations
 

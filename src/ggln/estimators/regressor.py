@@ -1,4 +1,4 @@
-"""`GGLNRegressor`: the networks with scikit-learn manners."""
+"""`GGLNRegressor`: the networks as an estimator of scikit-learn."""
 
 from __future__ import annotations
 
