@@ -1,4 +1,4 @@
-"""Typer as this command uses it: `-h` is help, and help speaks of numbers and files, not of Python's types."""
+"""Typer for this command: `-h` is help, and help speaks of numbers and files, not of Python's types."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
