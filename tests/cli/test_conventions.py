@@ -81,10 +81,7 @@ def test_a_column_that_turns_out_to_be_in_doubt_ends_a_stream(ggln, quick):
     late = "people;rent;price\n15.526;12;1\n542;12;2\n12.001;7,25;3\n"
     code, _, said = ggln("stream", "--target", "price", *quick, stdin=late)
     assert code == 2
-    assert (
-        "the column 'people' cannot be read: '15.526' may be 15.526 or 15526, since 'rent' has decimal"
-        in said
-    )
+    assert "column 'people' cannot be read: '15.526' may be 15.526 or 15526, since 'rent' has decimal" in said
 
 
 def test_what_is_said_is_believed(ggln, quick, tmp_path):
@@ -201,7 +198,7 @@ def test_a_total_at_the_end_is_spoken_of(command, ggln, quick, tmp_path):
 def test_a_few_gaps_do_not_ruin_a_stream(ggln, tmp_path):
     random = np.random.default_rng(0)
     rows, errors = random.uniform(0, 1000, (400, 3)), []
-    y = 10 * rows[:, 0] + 3 * rows[:, 1] - 5 * rows[:, 2] + random.normal(size=400)
+    y = 10 * rows[:, 0] + 3 * rows[:, 1] - 5 * rows[:, 2] + 300 * random.normal(size=400)
     gaps = set(random.choice(np.arange(100, 400), 14, replace=False).tolist())
     for some in (set(), gaps):
         lines = [
@@ -213,7 +210,7 @@ def test_a_few_gaps_do_not_ruin_a_stream(ggln, tmp_path):
         mean = np.array([line.split(",")[4] for line in output.splitlines()[3:]], float)
         whole = np.array([i not in gaps for i in range(2, 400)])
         errors.append(np.sqrt(np.mean((mean - y[2:])[whole & (np.arange(2, 400) >= 100)] ** 2)))
-    assert errors[1] < 1.5 * errors[0]
+    assert errors[1] < 1.05 * errors[0]  # 1.007; with the last value in each gap, 1.12
 
 
 def test_the_output_is_written_as_the_input_is(ggln, quick, tmp_path):

@@ -39,7 +39,7 @@ def info(model: options.ModelFile) -> None:
     lines += [
         [name, "target", "", _written(loaded.schema_.signs.get(name, "")), ""] for name in loaded.targets
     ]
-    print_rows(console, "Columns", ["name", "kind", "learnt", "written", "a gap is"], lines)
+    print_rows(console, "Columns", ["name", "kind", "learnt", "written", "a gap is"], lines, left=5)
     _scores(loaded, console, say)
 
 

@@ -101,7 +101,7 @@ def _pictures(model: "TableRegressor", shown: "Rows", place: int, name: str) -> 
         page.section(
             f"Calibration of {name}",
             "Each central interval against the share of targets that it holds: on the diagonal, error bars "
-            "are right; below it, they are too narrow.",
+            "are right; below it, they are too narrow, above it too wide.",
             _picture(calibration.figure_, f"calibration of {name}"),
         ),
         page.section(

@@ -1,7 +1,7 @@
 """`ggln score`: how good predictions are, of one model or of several side by side."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -65,18 +65,28 @@ def score(
 
     inputs = [Input(table, form, dialect) for table in tables]
     for source in inputs:
-        if source.repeatable or len(inputs) == 1:
-            source.looked_at = source.open()
-            for model in stored.values():
-                model.schema.bind(source.looked_at, targets=True)
+        table = source.open()
+        for model in stored.values():
+            model.schema.bind(table, targets=True)
+        if source.repeatable:
+            table.close()
+        else:
+            source.looked_at = table
     from ggln.cli.progress import Terminal
 
     watch, lines = Terminal(), []
     for source in inputs:
         for path, model in stored.items():
             found = _judged(model, source, on_error == "stop", watch, n_jobs)
-            lines += [(str(path), source.path, name, *_shown(one)) for name, one in found.items()]
+            lines += [Line((str(path), source.path, name), one) for name, one in found.items()]
     _show(lines, output)
+
+
+class Line(NamedTuple):
+    """Scores of a model for a table, and for which target."""
+
+    about: tuple[str, str, str]
+    scores: "Results"
 
 
 def is_model(path: Path) -> bool:
@@ -113,23 +123,24 @@ def _judged(
     return found
 
 
-def _shown(scores: "Results") -> list[str]:
-    from ggln.cli.scoring import COLUMNS
-
-    return [format(scores[name], form) for name, form in COLUMNS.items()]
-
-
-def _show(lines: list[tuple[str, ...]], output: Path | None) -> None:
+def _show(lines: list[Line], output: Path | None) -> None:
     """Write CSV to a file or to a pipe; print a table to a terminal."""
     from ggln.cli.scoring import COLUMNS, TITLES
 
-    console = new_console()
-    if output is None and console.is_terminal:
-        several = [len({line[i] for line in lines}) > 1 for i in range(3)] + [True] * len(COLUMNS)
-        head = ["model", "table", "target", *(TITLES[name] for name in COLUMNS)]
-        rows = [[cell for cell, wanted in zip(line, several, strict=True) if wanted] for line in lines]
-        shown = [cell for cell, wanted in zip(head, several, strict=True) if wanted]
-        same = [cell for cell, wanted in zip(lines[0], several, strict=True) if not wanted]
-        print_rows(console, ", ".join(same), shown, rows)
+    console, places = new_console(), ("model", "table", "target")
+    if output is not None or not console.is_terminal:
+        numbers = [[f"{float(line.scores[name]):.6g}" for name in COLUMNS] for line in lines]
+        rows = [(*line.about, *some) for line, some in zip(lines, numbers, strict=True)]
+        write_csv([(*places, *COLUMNS), *rows], output)
         return
-    write_csv([("model", "table", "target", *COLUMNS), *lines], output)
+    differ = [i for i in range(len(places)) if len({line.about[i] for line in lines}) > 1]
+    title = ", ".join(lines[0].about[i] for i in range(len(places)) if i not in differ)
+    shown = [
+        [
+            *(line.about[i] for i in differ),
+            *(format(line.scores[name], form) for name, form in COLUMNS.items()),
+        ]
+        for line in lines
+    ]
+    head = [*(places[i] for i in differ), *(TITLES[name] for name in COLUMNS)]
+    print_rows(console, title, head, shown, left=len(differ))

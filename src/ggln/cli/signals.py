@@ -1,7 +1,7 @@
 """Signals that ask a command to end: it says so, and where it can, it first saves what was learnt."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
@@ -54,7 +54,7 @@ class Pieces:
             stop(number)
         self.pending = number
 
-    def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    def __call__(self, pieces: Iterator[Piece]) -> Generator[Piece, None, None]:
         """Give the pieces one by one."""
         with handled(self._hear):
             while True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -18,7 +18,7 @@ class Pieces(Protocol):
 
     between: bool
 
-    def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    def __call__(self, pieces: Iterator[Piece]) -> Generator[Piece, None, None]:
         """Give the pieces one by one."""
 
 
@@ -27,9 +27,9 @@ class Unstoppable:
 
     between = False
 
-    def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    def __call__(self, pieces: Iterator[Piece]) -> Generator[Piece, None, None]:
         """Give the pieces one by one."""
-        return pieces
+        yield from pieces
 
 
 class Progress(NamedTuple):

@@ -143,9 +143,8 @@ def number_style(texts: Sequence[str], said: str = "") -> tuple[str, FloatArray]
 
     said: how they are written, if somebody said it.
     """
-    bare = [bare_percentage(text) for text in texts]
-    if sum(one is None for one in bare) <= (1.0 - READABLE) * len(texts):
-        inner = number_style([one or "" for one in bare], said)
+    if sum(PERCENT in text for text in texts) >= READABLE * len(texts):
+        inner = number_style([bare_percentage(text) or "" for text in texts], said)
         return inner and (inner[0] + PERCENT, inner[1])
     if said:
         values = readable(NUMBERS[said], texts)

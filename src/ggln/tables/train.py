@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -213,8 +213,9 @@ class Training:
             with (
                 Worker(self.model.regressor_, self.n_jobs) as worker,
                 self.watch.stage("learning", self.rows, done=self.done) as advance,
+                closing(pieces(table.chunks(PIECE))) as read,
             ):
-                fresh = ((chunk, self._wanted(chunk, draws)) for chunk in pieces(table.chunks(PIECE)))
+                fresh = ((chunk, self._wanted(chunk, draws)) for chunk in read)
                 for chunk, wanted in itertools.chain(((chunk, chunk) for chunk in ahead), fresh):
                     loss = self._learn(worker, *self._readable(wanted))
                     if chunk.numbers and chunk.numbers[-1] > self.done:
