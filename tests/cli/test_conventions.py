@@ -131,6 +131,9 @@ def test_other_encodings_are_understood_or_named(ggln, quick, tmp_path):
     assert (tmp_path / "out.csv").read_bytes().startswith("größe;preis;größe_mean".encode("latin-1"))
     (tmp_path / "t.csv").write_bytes(table.encode("utf-16"))
     assert ggln("fit", "t.csv", "--target", "größe", *quick)[0] == 0
+    (tmp_path / "t.csv").write_text(table)
+    code, _, said = ggln("fit", "t.csv", "--target", "preis", "--encoding", "utf-16")
+    assert (code, "the text is not in utf-16" in said) == (2, True)
     code, _, said = ggln("fit", "t.csv", "--target", "preis", "--encoding", "klingon")
     assert (code, "there is no encoding 'klingon'" in said) == (2, True)
 

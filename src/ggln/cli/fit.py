@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 app = App()
 KINDS = {"number": "Numbers", "date": "Dates", "boolean": "Yes or no", "category": "Categories"}
 """What each kind of column is called in messages."""
+MOST_NAMED = 20
+"""Columns of a kind that are named."""
 
 
 @app.command()
@@ -151,11 +153,17 @@ def _say(training: "Training") -> None:
         f"{counted(len(schema.columns), 'column')}, as {counted(regressor.n_features_in_, 'feature')}"
     )
     kinds = {kind: [c.name for c in schema.columns if c.kind == kind] for kind in KINDS}
-    watch.say("; ".join(f"{KINDS[kind]}: {', '.join(names)}" for kind, names in kinds.items() if names))
+    watch.say("; ".join(f"{KINDS[kind]}: {_named(names)}" for kind, names in kinds.items() if names))
     if training.unlabelled:
         watch.say(f"Left out {counted(training.unlabelled, 'row')} without a target")
     if training.unreadable:
         watch.say(f"Left out {counted(training.unreadable, 'row')} that cannot be read")
+
+
+def _named(names: list[str]) -> str:
+    """Return names, the first of them if they are many."""
+    more = f", ... ({len(names) - MOST_NAMED:,} more)" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _score(training: "Training", n_jobs: int | None) -> None:

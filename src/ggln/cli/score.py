@@ -1,5 +1,6 @@
 """`ggln score`: how good predictions are, of one model or of several side by side."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -66,12 +67,10 @@ def score(
     inputs = [Input(table, form, dialect) for table in tables]
     for source in inputs:
         table = source.open()
-        for model in stored.values():
-            model.schema.bind(table, targets=True)
-        if source.repeatable:
-            table.close()
-        else:
-            source.looked_at = table
+        with table if source.repeatable else nullcontext():
+            for model in stored.values():
+                model.schema.bind(table, targets=True)
+        source.looked_at = None if source.repeatable else table
     from ggln.cli.progress import Terminal
 
     watch, lines = Terminal(), []

@@ -101,7 +101,7 @@ class Lines(Iterator[str]):
         self.source = source
         start = source.peek()
         self.end = "\r" if b"\r" in start and b"\n" not in start else "\n"  # as on very old machines
-        encoding = encoding or MARKS.get(start[:2], "utf-8-sig")
+        self.encoding = encoding = encoding or MARKS.get(start[:2], "utf-8-sig")
         # bytes that are not UTF-8 pass through unchanged
         errors = "replace" if encoding.lower().startswith(("utf-16", "utf-32")) else "surrogateescape"
         self.decoder = codecs.getincrementaldecoder(encoding)(errors)
@@ -116,7 +116,13 @@ class Lines(Iterator[str]):
                 raise StopIteration
             data = self.source.read()
             self.ended = not data
-            self._split(self.decoder.decode(data, final=self.ended))
+            try:
+                text = self.decoder.decode(data, final=self.ended)
+            except UnicodeError as error:
+                raise ValueError(
+                    f"the text is not in {self.encoding} ({error}): say another --encoding"
+                ) from error
+            self._split(text)
         return self.ready.pop()
 
     def _split(self, text: str) -> None:
