@@ -116,10 +116,13 @@ def _pictures(model: "TableRegressor", shown: "Rows", place: int, name: str) -> 
 def _picture(figure: "Figure", name: str) -> str:
     import io
 
+    import matplotlib.pyplot as plt
+
     from ggln.cli import page
 
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=110, metadata={"Software": None})
+    plt.close(figure)
     return page.picture(data.getvalue(), name)
 
 

@@ -1,6 +1,6 @@
 """`ggln stream`: each row predicted, then learnt, as it comes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -132,58 +132,64 @@ class Run(NamedTuple):
 
     def __call__(self, table: "read.Table", settings: Callable[[], dict[str, Any]], seed: int) -> None:
         """Predict and learn all rows."""
-        from ggln.tables.infer import feature_columns
-        from ggln.tables.write import check_output, open_writer, prediction_names
-
-        names, waiting = self.names, self.waiting
-        features: list[str] = []
-        if self.stored:
-            self.stored.schema.bind(table, targets=True)
-        else:  # an error of the command, whatever the rows are like
-            features = feature_columns(table, names.targets, names.drop, (*names.categories, *names.keep))
-        targets = self.stored.schema.targets if self.stored else names.targets
-        header = [*table.columns, *prediction_names(targets, self.shape.quantiles)]
-        check_output(None, self.shape.form, header)
+        header, undecided = self._columns(table)
         given = settings()
         from ggln.cli.progress import Terminal
         from ggln.tables import stream as online
-        from ggln.tables.write import convention
+        from ggln.tables.write import convention, open_writer
 
         watch = Terminal()
         rejected = Rejected(watch, self.stop, self.most)
-        undecided = [] if self.stored else [name for name in features if name not in names.categories]
         first = first_rows(table, undecided, rejected)
         if not first:
-            if waiting.stopped:
+            if self.waiting.stopped:
                 raise stopped(self.model)
             raise ValueError(f"{table.name} has no rows")
         values = online.first_values([row for chunk in first for row in chunk.rows])
         if self.stored:
             known = self.stored.restore()
         else:
-            known, questions = online.begin(table, values, *names, given, seed)
+            known, questions = online.begin(table, values, *self.names, given, seed)
             for question in questions:
                 watch.say(question)
         written = convention(table, known.schema_, self.shape.escape, values)
         with open_writer(None, self.shape.form, header, {}, written) as writer:
-            running = online.Stream(
-                known, table, writer, self.shape.quantiles, rejected, self.n_jobs, watch.say
-            )
-            rejected.running = running
-            waiting.save = lambda: save(running, self.model)
-            try:
-                for chunk in chain(first, table.chunks(online.LONGEST, wait=False)):
-                    waiting.require_reader()
-                    running.take(chunk)
-                    waiting.keep()
-            finally:
-                save(running, self.model)
-                watch.say(summary(running, watch.faults.total(), self.model, waiting.stopped))
-        if waiting.stopped:
+            parts = (known, table, writer, self.shape.quantiles)
+            rejected.running = online.Stream(*parts, rejected, self.n_jobs, watch.say)
+            self._learn(rejected.running, chain(first, table.chunks(online.LONGEST, wait=False)), watch)
+        if self.waiting.stopped:
             return
-        if table.count and not running.predicted:
+        if table.count and not rejected.running.predicted:
             raise ValueError("none of the rows could be read: is a column a --category, or one to --drop?")
         rejected.check()
+
+    def _columns(self, table: "read.Table") -> tuple[list[str], list[str]]:
+        """Return the columns of the output, and those whose kind is still open; check all names."""
+        from ggln.tables.infer import feature_columns
+        from ggln.tables.write import check_output, prediction_names
+
+        names, undecided = self.names, []
+        if self.stored:
+            self.stored.schema.bind(table, targets=True)
+        else:  # an error of the command, whatever the rows are like
+            features = feature_columns(table, names.targets, names.drop, (*names.categories, *names.keep))
+            undecided = [name for name in features if name not in names.categories]
+        targets = self.stored.schema.targets if self.stored else names.targets
+        header = [*table.columns, *prediction_names(targets, self.shape.quantiles)]
+        check_output(None, self.shape.form, header)
+        return header, undecided
+
+    def _learn(self, running: "Stream", chunks: "Iterator[read.Chunk]", watch: "Terminal") -> None:
+        """Take rows as they come; whatever happens, what was learnt is saved."""
+        self.waiting.save = lambda: save(running, self.model)
+        try:
+            for chunk in chunks:
+                self.waiting.require_reader()
+                running.take(chunk)
+                self.waiting.keep()
+        finally:
+            save(running, self.model)
+            watch.say(summary(running, watch.faults.total(), self.model, self.waiting.stopped))
 
 
 class Rejected:

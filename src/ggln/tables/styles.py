@@ -37,6 +37,7 @@ BLANKS = " '\u00a0\u2009\u202f"
 SEPARATORS = re.compile(f"[.{BLANKS}]")
 WITH_COMMA = re.compile(rf"[+-]?(\d*|\d{{1,3}}([.{BLANKS}]\d{{3}})+)(,\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 WITH_THOUSANDS = re.compile(rf"[+-]?[1-9]\d{{0,2}}([,{BLANKS}]\d{{3}})+(\.\d*)?")
+BETWEEN_THOUSANDS = re.compile(f"[,{BLANKS}]")
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 """What is a number with a decimal point, and thousands with a point between them where commas are decimal."""
 
@@ -67,7 +68,7 @@ def decimal_point(text: str) -> float:
         stripped = text.strip()
         if not WITH_THOUSANDS.fullmatch(stripped):
             raise
-        return float(re.sub(f"[,{BLANKS}]", "", stripped))
+        return float(BETWEEN_THOUSANDS.sub("", stripped))
 
 
 def undecided(text: str) -> float:

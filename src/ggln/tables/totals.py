@@ -30,9 +30,11 @@ class Totals:
         known = np.flatnonzero(~np.isnan(encoded.Y).any(axis=1))
         if not known.size:
             return []
-        Y = encoded.Y[known]
-        off = np.abs(Y - np.median(Y, axis=0)).max(axis=1)
-        extreme = known[np.argsort(-off, kind="stable")[:LOOKED_AT]]
+        extreme = known
+        if known.size > LOOKED_AT:
+            Y = encoded.Y[known]
+            off = np.abs(Y - np.median(Y, axis=0)).max(axis=1)
+            extreme = known[np.argsort(-off, kind="stable")[:LOOKED_AT]]
         empty = sorted(int(i) for i in extreme if self._is_empty(encoded.rows[i]))
         others = np.delete(encoded.Y, empty, axis=0)
         others = others[~np.isnan(others).any(axis=1)]
