@@ -66,8 +66,9 @@ def test_models_are_scored_side_by_side(ggln, model, sales, quick, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["sales.csv"], "none of sales.csv is a model file"),
-        (["model.ggln"], "name a table after the models"),
+        (["sales.csv", "sales.csv"], "none of sales.csv, sales.csv is a model file"),
+        (["model.ggln"], "Missing argument 'TABLE'"),
+        (["model.ggln", "model.ggln"], "name a table after the models"),
         (["model.ggln", "nothing.csv"], "there is no file nothing.csv"),
         (["model.ggln", "other.csv"], "no target column 'price'"),
         (["model.ggln", "empty.csv"], "has no row with a value of price"),

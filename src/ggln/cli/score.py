@@ -21,11 +21,12 @@ app = App()
 
 @app.command()
 def score(
-    files: Annotated[
+    model: options.ModelFile,
+    table: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL... TABLE...",
-            help="Models from `ggln fit` or `ggln stream`, and tables with their targets, in any order.",
+            metavar="TABLE",
+            help="Tables with their targets, - for standard input; further models may stand among them.",
             show_default=False,
         ),
     ],
@@ -50,6 +51,7 @@ def score(
     Example: ggln score old.ggln new.ggln test.csv
     """
     options.check_jobs(n_jobs)
+    files = [str(model), *table]
     if output is not None:
         options.check_writable(output, "scores", *files)
     models = [Path(file) for file in files if is_model(Path(file))]
@@ -64,20 +66,20 @@ def score(
     dialect = reading.dialect(encoding=encoding, skip_lines=skip_lines)
     from ggln.tables.plan import Input
 
-    inputs = [Input(table, form, dialect) for table in tables]
+    inputs = [Input(path, form, dialect) for path in tables]
     for source in inputs:
-        table = source.open()
-        with table if source.repeatable else nullcontext():
-            for model in stored.values():
-                model.schema.bind(table, targets=True)
-        source.looked_at = None if source.repeatable else table
+        opened = source.open()
+        with opened if source.repeatable else nullcontext():
+            for one in stored.values():
+                one.schema.bind(opened, targets=True)
+        source.looked_at = None if source.repeatable else opened
     from ggln.cli.progress import Terminal
 
     watch, lines = Terminal(), []
     for source in inputs:
-        for path, model in stored.items():
-            found = _judged(model, source, on_error == "stop", watch, n_jobs)
-            lines += [Line((str(path), source.path, name), one) for name, one in found.items()]
+        for path, one in stored.items():
+            found = _judged(one, source, on_error == "stop", watch, n_jobs)
+            lines += [Line((str(path), source.path, name), scores) for name, scores in found.items()]
     _show(lines, output)
 
 
