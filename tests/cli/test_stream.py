@@ -133,7 +133,8 @@ def test_columns_are_what_their_first_values_are(ggln, quick):
 
 def test_faults_of_one_kind_do_not_hide_another(ggln, quick):
     bad = ["4,abc", *(f"{i},1,2" for i in range(20)), "a,3"]
-    code, _, said = ggln("stream", "--target", "y", *quick, stdin=joined(["x,y", "1,2", "2,3", *bad]))
+    lines = joined(["x,y", "1,2", "2,3", *bad])
+    code, _, said = ggln("stream", "--target", "y", "--max-rejected", "100%", *quick, stdin=lines)
     assert code == 0
     assert "row 4: it has 3 cells" in said
     assert "row 24: 'x' is 'a', which is not a number: left out" in said
@@ -143,7 +144,7 @@ def test_faults_of_one_kind_do_not_hide_another(ggln, quick):
 def test_first_rows_with_a_gap_are_spoken_of_and_not_for_ever(ggln, quick):
     gaps = [f",{i},{i}" for i in range(10)]
     rows = joined(["city,x,y", *gaps, *(f"Oslo,{i},{i}" for i in range(120))])
-    code, output, said = ggln("stream", "--target", "y", *quick, stdin=rows)
+    code, output, said = ggln("stream", "--target", "y", "--max-rejected", "1", *quick, stdin=rows)
     assert (code, output.count("\n")) == (0, 11)
     assert "row 11: 'city' is 'Oslo', but the first rows had no value there" in said
     assert "--category city" in said

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ggln.datasets import copies, files, registry
+from ggln.datasets import copies, download, files, registry
 
 Table = NDArray[np.float64]
 
@@ -44,8 +44,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(folder: Path) -> Iterator[str]:
-    """Return the address of a server on this machine."""
+def server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the address of a server on this machine, which needs no https."""
+    monkeypatch.setattr(download, "SCHEMES", ("https://", "http://127.0.0.1:"))
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as http:
         thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import io
 import json
@@ -89,8 +90,13 @@ def test_matlab(folder: Path, table: Table) -> None:
     check(copy, table, np.column_stack([table[:, 2], 2 * table[:, 2]]))
 
 
+def fetch(url: str) -> bytes:
+    """Return what is at an address, or in a file, which no download reads."""
+    return Path(url.removeprefix("file://")).read_bytes() if url.startswith("file:") else download.fetch(url)
+
+
 def check(copy: copies.Copy, table: Table, y: Table | None = None) -> None:
-    with np.load(io.BytesIO(copy.read(download.fetch, ("X", "y"))), allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(copy.read(fetch, ("X", "y"))), allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["X"], table[:, :2])
         np.testing.assert_array_equal(arrays["y"], table[:, 2] if y is None else y)
         assert arrays["X"].dtype == arrays["y"].dtype == np.float64
@@ -152,10 +158,10 @@ def test_a_failed_download_says_why_and_leaves_nothing(
 )
 @pytest.mark.parametrize("data", [b"", b"{}", b"nonsense " * 100], ids=["empty", "json", "nonsense"])
 def test_nonsense_is_one_sentence(
-    small: files.File, folder: Path, copy: Callable[[str], copies.Copy], data: bytes
+    small: files.File, folder: Path, server: str, copy: Callable[[str], copies.Copy], data: bytes
 ) -> None:
     (folder / "other").write_bytes(data)
-    file = replace(small, copies=(copy((folder / "other").as_uri()),))
+    file = replace(small, copies=(copy(server + "other"),))
     with pytest.raises(OSError, match="does not lead to the expected table"):
         download.download(file)
 
@@ -171,7 +177,7 @@ def test_a_download_that_ends_early(
         download.fetch(server + "small.csv")
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_a_server_that_is_not_there(server: str) -> None:
     with pytest.raises(OSError, match=r"could not download http://127\.0\.0\.1:1/x: .*refused"):
         download.fetch("http://127.0.0.1:1/x")
 
@@ -190,3 +196,53 @@ def test_a_download_killed_while_writing_leaves_nothing(
     assert list((cache / "toys").iterdir()) == []
     assert datasets.find("small") is None
     assert datasets.load("small").X.shape == (5, 2)
+
+
+@pytest.mark.parametrize("url", ["http://example.org/x", "file:///etc/hostname", "ftp://example.org/x"])
+def test_nothing_but_https(url: str) -> None:
+    with pytest.raises(OSError, match="only addresses that begin with https:// are"):
+        download.fetch(url)
+
+
+def test_a_server_leads_nowhere_else(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lead_away(self: SimpleHTTPRequestHandler) -> None:
+        self.send_response(302)
+        self.send_header("Location", "http://localhost:1/secret")
+        self.end_headers()
+
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "do_GET", lead_away)
+    with pytest.raises(OSError, match="http://localhost:1/secret is not downloaded"):
+        download.fetch(server + "x")
+
+
+def test_a_download_of_any_size_ends(folder: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "x").write_bytes(bytes(100_000))
+    monkeypatch.setattr(download, "MOST", 99_999)
+    with pytest.raises(OSError, match="it has more than 0 MB"):
+        download.fetch(server + "x")
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "send_header", lambda *_: None)  # it does not say how much
+    with pytest.raises(OSError, match="it has more than 0 MB"):
+        download.fetch(server + "x")
+
+
+def test_archives_that_hold_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.txt", bytes(100_000))
+    monkeypatch.setattr(copies, "MOST_UNPACKED", 99_999)
+    with pytest.raises(ValueError, match="more than"):
+        copies.Text("x", range(2), 2, member="data.txt").read(lambda _: packed.getvalue(), ("X", "y"))
+    monkeypatch.setattr(files, "MOST_UNPACKED", 99_999)
+    with pytest.raises(ValueError, match="it holds more than 0 MB"):
+        files.parse(files.File("a.gz", "sha256:x", "y", ("text",)), gzip.compress(bytes(100_000)), "there")
+
+
+def test_what_cannot_be_verified_is_not_downloaded(small: files.File, folder: Path, rows: list[str]) -> None:
+    serve_csv(folder, rows)
+    with pytest.raises(OSError, match="no checksum of it is known"):
+        download.download(replace(small, checksum="", content=""))
+    entries = [entry for name, entry in datasets.ENTRIES.items() if name != "small"]
+    known = [file for entry in entries for some in entry.files for file in some]
+    assert [file.path for file in known if not file.checksum] == ["bandits/census.data.gz"]
+    for copy in [copy for file in known for copy in file.copies]:
+        assert copy.url.startswith("https://")

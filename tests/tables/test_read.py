@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from ggln.tables.cells import NoSingleValueError, text
-from ggln.tables.lines import Source
+from ggln.tables.lines import Lines, Source
 from ggln.tables.read import open_table
 
 COLUMNS, ROWS = ["name", "x", "ok"], [["Ann", "1.5", "true"], ["Bob", "", "false"]]
@@ -178,7 +178,7 @@ class Drops:
 def test_rows_are_handed_over_as_they_come():
     from ggln.tables.read import separated
 
-    table = separated("pipe", Source(Drops([b"a,b\n1,", b"2\n3,4\n5,", b'6\n"7\n', b'7",8'])), "csv")
+    table = separated("pipe", Lines(Source(Drops([b"a,b\n1,", b"2\n3,4\n5,", b'6\n"7\n', b'7",8']))), "csv")
     assert [chunk.rows for chunk in table.chunks(100, wait=False)] == [
         [["1", "2"], ["3", "4"]],
         [["5", "6"], ["7\n7", "8"]],

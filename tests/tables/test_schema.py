@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ggln.tables.columns import Category, Date, Number, from_json, to_json
+from ggln.tables.infer import LEVELS, infer, infer_stream
 from ggln.tables.read import Chunk, Table
-from ggln.tables.schema import LEVELS, Schema, infer, infer_stream
+from ggln.tables.schema import Schema
 
 
 def table_of(columns):
@@ -20,7 +21,7 @@ def decide(columns, targets=("y",), drop=(), categories=()):
 
 
 def column(texts, **options):
-    schema, remarks = decide({"a": texts, "x": ["1"] * len(texts), "y": ["1"] * len(texts)}, **options)
+    schema, remarks, _ = decide({"a": texts, "x": ["1"] * len(texts), "y": ["1"] * len(texts)}, **options)
     return schema.columns[0] if not remarks else remarks[0]
 
 
@@ -82,7 +83,7 @@ def test_dates_turn_with_the_year_the_week_and_the_day():
 
 def test_all_columns_of_a_table():
     columns = {"y": ["1", "2"], "id": ["1", "2"], "x": ["3", "4"]}
-    schema, _ = decide(columns, drop=["id"])
+    schema, *_ = decide(columns, drop=["id"])
     assert schema.features() == ["x"]
     encoder = schema.bind(table_of({"z": [], "x": [], "y": []}), targets=True)
     encoded = encoder(Chunk([5, 6, 7], [["", "3", "1"], ["", "4", ""], ["", "?", "no"]], []))

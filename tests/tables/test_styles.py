@@ -7,9 +7,10 @@ import pytest
 
 from ggln.tables import styles
 from ggln.tables.columns import Category, Date, Number
+from ggln.tables.infer import infer, infer_stream
 from ggln.tables.plan import Input, Plan
 from ggln.tables.read import Chunk, Table
-from ggln.tables.schema import Schema, infer, infer_stream
+from ggln.tables.schema import Schema
 from ggln.tables.train import Training
 
 
@@ -66,12 +67,14 @@ def test_dates_with_times():
 
 
 def test_what_cannot_be_told_is_said():
-    remark = "column 'x' is left out: '1,234' may be 1.234 or 1234: write it without a comma"
+    remark = "column 'x' is left out: '1,234' may be 1.234 or 1234: say --decimal comma or --decimal point"
     assert inferred(["1,234"] * 3)[1] == [remark]
     (remark,) = inferred(["1.5", "2,5", "3"])[1]
     assert "its numbers are written in two ways, such as '1.5' and '2,5'" in remark
     (remark,) = inferred(["03/04/2024", "05/06/2024"])[1]
-    assert "whether the day or the month of '03/04/2024' comes first: write 2024-12-31" in remark
+    assert (
+        "whether the day or the month of '03/04/2024' comes first: say --day-first or --month-first" in remark
+    )
     (remark,) = inferred([f"{i} EUR" for i in range(30)])[1]
     assert "such as '0 EUR' and '1 EUR'. Write numbers as 3.14 and dates as 2024-12-31" in remark
     table = Table("t.csv", ["x", "y"], iter(()), lambda: True)
@@ -83,7 +86,9 @@ def test_what_cannot_be_told_is_said():
 
 def test_a_cell_in_another_style_says_so():
     column = Number("x", style=styles.POINT)
-    assert "'3,14', but the column's numbers before it have no commas" in column.values(["1", "3,14"])[2][1]
+    assert (
+        "'3,14', but the column's numbers before it have decimal points" in column.values(["1", "3,14"])[2][1]
+    )
     column = Number("x", style=styles.COMMA)
     assert "'3.14', but the column's numbers before it have decimal commas" in column.values(["3.14"])[2][0]
     column = Date("d", style="d.m.y")

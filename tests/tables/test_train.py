@@ -91,7 +91,7 @@ class StoppingWatch(train.Silent):
     def __init__(self, rows):
         self.rows = rows
 
-    def stage(self, what, total, unit="rows"):
+    def stage(self, what, total, unit="rows", done=0):
         watch = self
 
         class Stage:

@@ -21,14 +21,18 @@ from ggln.cli import (
     density,
     explain,
     fit,
+    info,
     options,
     plot,
     predict,
+    report,
     reproduce,
+    score,
+    signals,
     stream,
 )
 from ggln.cli.app import App
-from ggln.cli.show import new_console, print_table, save
+from ggln.cli.show import new_console, plain, print_table, save
 from ggln.extras import MissingExtraError
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -40,7 +44,7 @@ app = App(
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
 for experiment in (classification, bandits, density):
     reproduce.app.add_typer(experiment.app)
-for command in (fit, predict, stream, explain, plot, bench):
+for command in (fit, predict, score, info, stream, explain, plot, report, bench):
     app.add_typer(command.app)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")
@@ -49,8 +53,12 @@ app.add_typer(datasets.app, name="datasets")
 def run() -> None:
     """Run the command; an error is one sentence and exit code 2."""
     try:
-        code = app(prog_name="ggln", standalone_mode=False)
+        with signals.handled(signals.stop):
+            code = app(prog_name="ggln", standalone_mode=False)
         sys.stdout.flush()
+    except signals.StoppedError as end:
+        print(f"ggln: ended by a signal ({end.number.name})", file=sys.stderr)
+        sys.exit(128 + end.number)
     except BrokenPipeError:
         end_by_pipe()
     except SystemExit as end:
@@ -60,7 +68,7 @@ def run() -> None:
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise
-        print(f"ggln: {sentence(error)}", file=sys.stderr)
+        print(f"ggln: {plain(sentence(error))}", file=sys.stderr)
         sys.exit(2)
     if code == INTERRUPTED:  # which typer makes of it, without a word
         print("ggln: interrupted", file=sys.stderr)

@@ -16,8 +16,14 @@ def _in_words(parameters: list[Any], context: Any) -> list[Any]:
     """Name what options take, where they do not say it themselves."""
     for parameter in parameters:
         shown = getattr(parameter, "display_type", None)  # older releases of typer have words of their own
-        if shown is not None and parameter.metavar is None and parameter.param_type_name == "option":
-            parameter.metavar = WORDS.get(str(shown(context)).strip("<>").removesuffix(" range"))
+        if shown is None:
+            continue
+        word = WORDS.get(str(shown(context)).strip("<>").removesuffix(" range"))
+        if parameter.param_type_name == "argument":
+            if parameter.nargs != 1:  # what there may be several of is one thing all the same
+                parameter.display_type_rich = lambda **_: "<str>"
+        elif parameter.metavar is None:
+            parameter.metavar = word
     return parameters
 
 

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ggln.cli import options
+from ggln.cli import options, reading
 from ggln.cli.app import App
-from ggln.cli.show import new_console
+from ggln.cli.predict import EscapeFormulas
+from ggln.cli.show import new_console, print_rows, write_csv
 
 if TYPE_CHECKING:
     from ggln.tables.inspect import Rows
@@ -41,8 +42,11 @@ def explain(
             "--output", "-o", help="CSV file to write, instead of standard output.", show_default=False
         ),
     ] = None,
+    encoding: reading.Encoding = None,
+    skip_lines: reading.SkipLines = 0,
     n_jobs: options.Jobs = -1,
     form: options.Format = None,
+    escape_formulas: EscapeFormulas = False,
 ) -> None:
     """Say for each row what its columns do to the prediction.
 
@@ -63,7 +67,8 @@ def explain(
     from ggln.tables.read import open_table
 
     stored = options.read_model(model)
-    with open_table(table, form) as opened:
+    dialect = reading.dialect(encoding=encoding, skip_lines=skip_lines)
+    with open_table(table, form, dialect=dialect) as opened:
         shown = first_rows(stored.schema, opened, rows, targets=False)
     loaded = stored.restore()
     loaded.regressor_.n_jobs = n_jobs
@@ -75,7 +80,7 @@ def explain(
         head, lines = _contributions(loaded, shown)
     else:
         head, lines = _effects(loaded, shown)
-    _show(head, _largest(head, lines, top), output)
+    _show(head, _largest(head, lines, top), output, escape_formulas)
 
 
 def _effects(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
@@ -155,39 +160,16 @@ def _largest(head: tuple[str, ...], lines: Lines, top: int) -> Lines:
     ]
 
 
-def _show(head: tuple[str, ...], lines: Lines, output: Path | None) -> None:
-    """Write CSV to a file or to a pipe; print tables to a terminal."""
-    import csv
-    import io
-
-    from ggln import atomic
-
-    console = new_console()
-    if output is None and console.is_terminal:
-        _tables(head, lines)
-        return
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([head, *lines])
-    if output is None:
-        print(text.getvalue(), end="")
-    else:
-        atomic.write(output, text.getvalue().encode("utf-8", "surrogateescape"))
-
-
-def _tables(head: tuple[str, ...], lines: Lines) -> None:
-    """Print a table for each row and target."""
+def _show(head: tuple[str, ...], lines: Lines, output: Path | None, escape: bool) -> None:
+    """Write CSV to a file or to a pipe; print a table for each row and target to a terminal."""
     from itertools import groupby
 
-    from rich.table import Table
-
+    console = new_console()
+    if output is not None or not console.is_terminal:
+        write_csv([head, *lines], output, escape)
+        return
     titles = [name for name in ("row", "target", "prediction") if name in head]
     for key, group in groupby(lines, key=lambda line: line[: len(titles)]):
         title = ", ".join(f"{name} {value}" for name, value in zip(titles, key, strict=True))
-        table = Table(title=title, title_justify="left")
-        for name in head[len(titles) :]:
-            table.add_column(
-                name.replace("_", " "), justify="left" if name in ("column", "input") else "right"
-            )
-        for line in group:
-            table.add_row(*line[len(titles) :])
-        new_console().print(table)
+        names = [name.replace("_", " ") for name in head[len(titles) :]]
+        print_rows(console, title, names, [line[len(titles) :] for line in group])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from ggln.cli import options
+from ggln.cli import options, reading
 from ggln.cli.app import App
 from ggln.cli.show import new_console, save
 
@@ -87,6 +87,8 @@ def plot(
             show_default=False,
         ),
     ] = None,
+    encoding: reading.Encoding = None,
+    skip_lines: reading.SkipLines = 0,
     n_jobs: options.Jobs = -1,
     form: options.Format = None,
 ) -> None:
@@ -111,7 +113,8 @@ def plot(
     request = Request(_output(stored.schema, target, kind), _columns(stored.schema, feature or [], kind))
     if picture.single and rows not in (None, 1) and not (kind == "effects" and stored.from_stream):
         raise ValueError(f"{kind} is a picture of a single row, the first one: --rows is for other kinds")
-    with open_table(table, form) as opened:
+    dialect = reading.dialect(encoding=encoding, skip_lines=skip_lines)
+    with open_table(table, form, dialect=dialect) as opened:
         shown = first_rows(stored.schema, opened, rows or picture.rows, picture.targets)
     loaded = stored.restore()
     loaded.regressor_.n_jobs = n_jobs

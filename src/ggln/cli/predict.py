@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ggln.cli import options
+from ggln.cli import options, reading
 from ggln.cli.app import App
 from ggln.cli.show import counted
 
@@ -20,10 +20,18 @@ Quantiles = Annotated[
 Support = Annotated[
     bool, typer.Option("--support", help="Add how well each row is covered by what was learnt, 0 to 1.")
 ]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas", help="Put an apostrophe before cells that a spreadsheet would run (=, +, -, @)."
+    ),
+]
 OutFormat = Annotated[
     options.Form | None,
     typer.Option(
-        "--output-format", help="By default it follows from the output's name, or is CSV.", show_default=False
+        "--output-format",
+        help="By default it follows from the output's name, or is CSV as the table is.",
+        show_default=False,
     ),
 ]
 
@@ -43,9 +51,12 @@ def predict(
     on_error: Annotated[
         options.OnError, typer.Option(help="What to do at a row that cannot be read.")
     ] = "stop",
+    encoding: reading.Encoding = None,
+    skip_lines: reading.SkipLines = 0,
     n_jobs: options.Jobs = -1,
     form: options.Format = None,
     output_format: OutFormat = None,
+    escape_formulas: EscapeFormulas = False,
 ) -> None:
     """Append mean, standard deviation and quantiles to the columns of a table.
 
@@ -63,7 +74,7 @@ def predict(
     from ggln.tables.write import check_output, prediction_names
 
     stored = options.read_model(model)
-    with open_table(table, form) as opened:
+    with open_table(table, form, dialect=reading.dialect(None, None, None, encoding, skip_lines)) as opened:
         stored.schema.bind(opened, targets=False)
         added = prediction_names(stored.schema.targets, levels, support)
         check_output(output, output_format, [*opened.columns, *added])
@@ -80,7 +91,8 @@ def predict(
                 watch.left_out(bad)
 
         model_itself = stored.restore()
-        found = predict_table(model_itself, opened, output, output_format, levels, report, n_jobs, support)
+        shape = (output, output_format, levels)
+        found = predict_table(model_itself, opened, *shape, report, n_jobs, support, escape_formulas)
     for name, rows in found.beyond.most_common(MOST_REMARKS):
         watch.say(
             f"{counted(rows, 'row')} far from what was learnt of {name!r} ({stored.schema.range_of(name)})"

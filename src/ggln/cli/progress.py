@@ -1,9 +1,10 @@
-"""Progress bars on standard error: rows, rows per second, the running loss. Quiet unless it is a terminal."""
+"""How far work is, on standard error: a bar in a terminal, a line now and then elsewhere."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from rich.console import Console
 from rich.progress import (
@@ -13,15 +14,20 @@ from rich.progress import (
     SpinnerColumn,
     Task,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.text import Text
 
+from ggln.cli.show import plain
 from ggln.tables.read import Bad
 from ggln.tables.watch import Advance, fault, left_out
 
 LOSS_EVERY = 1.0
 """Seconds between two looks at the loss: each costs a little time."""
+
+LINE_EVERY = 10.0
+"""Seconds between two lines where there is no terminal: a log of an hour has 360 of them."""
 
 
 class Rate(ProgressColumn):
@@ -44,7 +50,7 @@ class Terminal:
 
     def say(self, remark: str) -> None:
         """Print a line."""
-        self.console.print(remark, highlight=False, soft_wrap=True, markup=False)
+        self.console.print(plain(remark), highlight=False, soft_wrap=True, markup=False)
 
     def left_out(self, bad: Bad) -> None:
         """Speak of a row that is left out, or only count it."""
@@ -54,28 +60,56 @@ class Terminal:
         if remark:
             self.say(remark)
 
+    def stage(
+        self, what: str, total: int | None, unit: str = "rows", done: int = 0
+    ) -> AbstractContextManager[Advance]:
+        """Draw a bar, or a spinner where nobody knows how many there are; without a terminal, print lines."""
+        draw = self._bar if self.shown else self._lines
+        return draw(what, total, unit, done)
+
     @contextmanager
-    def stage(self, what: str, total: int | None, unit: str = "rows") -> Iterator[Advance]:
-        """Draw a bar, or a spinner where nobody knows how many there are."""
+    def _bar(self, what: str, total: int | None, unit: str, done: int) -> Iterator[Advance]:
         with Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             *([BarColumn(), TimeRemainingColumn()] if total else []),
-            TextColumn(f"{{task.completed:,}} {unit}"),
+            TextColumn(f"{{task.completed:,}}{f' of {total:,}' if total else ''} {unit}"),
             *([Rate()] if unit == "rows" else []),
+            TimeElapsedColumn(),
             TextColumn("{task.fields[loss]}"),
             console=self.console,
-            disable=not self.shown,
             transient=True,
         ) as bar:
-            task = bar.add_task(what, total=total, loss="")
+            task = bar.add_task(what, total=total, completed=done, loss="")
 
-            def advance(done: int, loss: float | None) -> None:
+            def advance(more: int, loss: float | None) -> None:
                 if loss is not None:
                     bar.update(task, loss=f"loss {loss:.3f}")
-                bar.advance(task, done)
+                bar.advance(task, more)
 
             yield advance
+
+    @contextmanager
+    def _lines(self, what: str, total: int | None, unit: str, done: int) -> Iterator[Advance]:
+        """A thread prints them: the work itself may be in one call for minutes."""
+        began, ended, count = time.monotonic(), threading.Event(), done
+        of = f" of {total:,}" if total else ""
+
+        def speak() -> None:
+            while not ended.wait(LINE_EVERY):
+                self.say(f"{what}: {count:,}{of} {unit}, {time.monotonic() - began:.0f} s")
+
+        def advance(more: int, _: float | None) -> None:
+            nonlocal count
+            count += more
+
+        speaker = threading.Thread(target=speak, daemon=True)
+        speaker.start()
+        try:
+            yield advance
+        finally:
+            ended.set()
+            speaker.join()
 
     def loss_due(self) -> bool:
         """Return whether it is time for a new running loss."""

@@ -1,6 +1,6 @@
 """What the commands print and save, in one way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +25,62 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def plain(text: str) -> str:
+    r"""Return a text that a terminal only shows: what it would obey, or cannot show, is escaped.
+
+    >>> plain("price \x1b[31m"), plain("Größe")
+    ('price \\x1b[31m', 'Größe')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
+    )
+
+
+def print_rows(
+    console: "Console", title: str, head: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1
+) -> None:
+    """Print a table of texts, the first `left` columns to the left; none of them is read as markup."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(plain(title)), title_justify="left")
+    for i, name in enumerate(head):
+        table.add_column(Text(plain(name)), justify="left" if i < left else "right")
+    for line in lines:
+        table.add_row(*(Text(plain(cell)) for cell in line))
+    console.print(table)
+
+
+def write_csv(lines: Iterable[Sequence[str]], output: Path | None, escape: bool = False) -> None:
+    """Write CSV to a file, all or nothing, or to standard output."""
+    import csv
+    import io
+    import sys
+
+    from ggln import atomic
+    from ggln.tables.write import Convention
+
+    cell = Convention(escape=True).cell if escape else str
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([cell(one) for one in line] for line in lines)
+    if output is None:
+        sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+        print(text.getvalue(), end="")
+    else:
+        atomic.write(output, text.getvalue().encode("utf-8", "surrogateescape"))
+
+
 def print_table(
     console: "Console", title: str, columns: dict[str, str], rows: dict[str, Any], names: dict[str, str]
 ) -> None:
     """Print one line for each of `rows`; `columns` maps the values to show to their formats."""
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    table.add_column("")
-    for column in columns:
-        table.add_column(names.get(column, column), justify="right")
-    for name, values in rows.items():
-        table.add_row(name, *(format(values[column], form) for column, form in columns.items()))
-    console.print(table)
+    lines = [
+        [name, *(format(values[column], form) for column, form in columns.items())]
+        for name, values in rows.items()
+    ]
+    print_rows(console, title, ["", *(names.get(column, column) for column in columns)], lines)
 
 
 def save(console: "Console", figure: "Figure", path: Path) -> None:

@@ -1,87 +1,26 @@
 """`ggln stream`: each row predicted, then learnt, as it comes."""
 
-import os
-import select
-import signal
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from ggln.cli import options
+from ggln.cli import lock, options, reading
 from ggln.cli.app import App
-from ggln.cli.predict import Quantiles
+from ggln.cli.predict import EscapeFormulas, Quantiles
 from ggln.cli.show import counted
+from ggln.cli.waiting import Waiting
 
 if TYPE_CHECKING:
+    from ggln.cli.progress import Terminal
     from ggln.tables import read
+    from ggln.tables.dialect import Dialect
     from ggln.tables.stream import Stream
+    from ggln.tables.write import Shape
 
 app = App()
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-STANDARD_OUTPUT = 1
-LONGEST_WAIT = 1e6
-"""Milliseconds that are waited for input at a time: a poll cannot be asked for any number of them."""
-
-
-class Waiting:
-    """Waits for input, until a signal says that it is over, or nobody reads the answers any more.
-
-    Meanwhile it keeps the model in its file.
-    """
-
-    def __init__(self, every: float) -> None:
-        self.every, self.stopped, self.saved = every, False, time.monotonic()
-        self.save: Callable[[], None] = lambda: None
-        self.wake, self.alarm = os.pipe()
-        os.set_blocking(self.alarm, False)
-
-    @contextmanager
-    def signals(self) -> Iterator[None]:
-        """Let signals end the input, and nothing else: a row that is being learnt is learnt."""
-        before = {number: signal.signal(number, self._stop) for number in SIGNALS}
-        descriptor = signal.set_wakeup_fd(self.alarm)
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(descriptor)
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _stop(self, *_: object) -> None:
-        self.stopped = True
-
-    def __call__(self, descriptor: int) -> bool:
-        """Wait for bytes to read; return False once it is over."""
-        watched = select.poll()
-        for number, events in ((descriptor, select.POLLIN), (self.wake, select.POLLIN), (STANDARD_OUTPUT, 0)):
-            watched.register(number, events)  # of the output errors are reported, asked for or not
-        while not self.stopped:
-            self.keep()
-            ready = dict(watched.poll(min(1000.0 * self.every, LONGEST_WAIT)))
-            self.require_reader(ready.get(STANDARD_OUTPUT, 0))
-            if descriptor in ready and not self.stopped:
-                return True
-        return False
-
-    def require_reader(self, events: int | None = None) -> None:
-        """Raise BrokenPipeError if nobody reads the answers any more: further rows are not to be learnt."""
-        if events is None:
-            output = select.poll()
-            output.register(STANDARD_OUTPUT, 0)
-            events = dict(output.poll(0)).get(STANDARD_OUTPUT, 0)
-        if events & (select.POLLERR | select.POLLHUP | select.POLLNVAL):
-            raise BrokenPipeError
-
-    def keep(self) -> None:
-        """Save the model if it is time to."""
-        if time.monotonic() - self.saved >= self.every:
-            self.save()
-            self.saved = time.monotonic()
 
 
 @app.command(context_settings={"allow_extra_args": True})  # to say what to do with them
@@ -114,8 +53,15 @@ def stream(
     on_error: Annotated[
         options.OnError, typer.Option(help="What to do at a row that cannot be read.")
     ] = "skip",
+    max_rejected: reading.MaxRejected = "5%",
     drop: options.Drop = None,
     category: options.Categories = None,
+    keep: reading.Keep = None,
+    decimal: reading.Decimal = None,
+    thousands: reading.Thousands = None,
+    day_first: reading.DayFirst = None,
+    encoding: reading.Encoding = None,
+    skip_lines: reading.SkipLines = 0,
     setting: options.Settings = None,
     seed: options.Seed = 0,
     n_jobs: options.Jobs = -1,
@@ -123,6 +69,7 @@ def stream(
         options.TextForm | None, typer.Option("--format", help="Format of the input.", show_default=False)
     ] = None,
     output_format: Annotated[options.TextForm, typer.Option(help="Format of the output.")] = "csv",
+    escape_formulas: EscapeFormulas = False,
 ) -> None:
     """Predict each row from standard input before learning from it.
 
@@ -137,66 +84,136 @@ def stream(
         given = " ".join(context.args)
         raise ValueError(f"ggln stream reads rows as they come from standard input: say < {given} instead")
     options.check_jobs(n_jobs)
-    levels = options.levels(quantiles)
+    levels, most = options.levels(quantiles), reading.share(max_rejected)
+    dialect = reading.dialect(decimal, thousands, day_first, encoding, skip_lines)
     if model is not None:
         options.check_writable(model, "model")
-    stored = options.read_model(model) if model is not None and model.exists() else None
-    targets = options.names(target) if stored else options.required(target)
-    if stored and targets and targets != stored.schema.targets:
-        raise ValueError(f"{model} predicts {', '.join(stored.schema.targets)}, not {', '.join(targets)}")
-    if stored and (drop or category or setting):
-        raise ValueError(f"{model} goes on as it is: --drop, --category and --set are for a new model")
-    dropped, categories = options.names(drop), options.names(category)
-    from ggln.tables.schema import feature_columns
-    from ggln.tables.write import check_output, open_writer, prediction_names
+    with lock.locked(model):
+        stored = options.read_model(model) if model is not None and model.exists() else None
+        targets = options.names(target) if stored else options.required(target)
+        if stored and targets and targets != stored.schema.targets:
+            raise ValueError(f"{model} predicts {', '.join(stored.schema.targets)}, not {', '.join(targets)}")
+        if stored and (drop or category or setting or keep or dialect.about_cells()):
+            raise ValueError(
+                f"{model} goes on as it is: --drop, --category, --keep, --set and what is said about numbers "
+                "and dates are for a new model"
+            )
+        names = Names(targets, *map(options.names, (drop, category, keep)))
+        from ggln.tables.write import Shape
 
-    waiting = Waiting(save_every)
-    with waiting.signals():
-        table = open_unless_stopped(form, waiting, model)
-        features: list[str] = []
-        if stored:
-            stored.schema.bind(table, targets=True)
-        else:  # an error of the command, whatever the rows are like
-            features = feature_columns(table, targets, dropped, categories)
-        header = [*table.columns, *prediction_names(stored.schema.targets if stored else targets, levels)]
-        check_output(None, output_format, header)
-        settings = options.settings(setting)
+        shape = Shape(output_format, levels, escape_formulas)
+        waiting = Waiting(save_every)
+        with waiting.signals():
+            table = open_unless_stopped(form, waiting, dialect, model)
+            run = Run(model, stored, names, waiting, shape, on_error == "stop", most, n_jobs)
+            run(table, lambda: options.settings(setting), seed)
+
+
+class Names(NamedTuple):
+    """Columns that options name."""
+
+    targets: list[str]
+    drop: list[str]
+    categories: list[str]
+    keep: list[str]
+
+
+class Run(NamedTuple):
+    """One stream, with all that was said about it."""
+
+    model: Path | None
+    stored: "options.StoredModel | None"
+    names: Names
+    waiting: Waiting
+    shape: "Shape"
+    stop: bool  # at the first row that cannot be read
+    most: float  # share of rows that may be unreadable
+    n_jobs: int
+
+    def __call__(self, table: "read.Table", settings: Callable[[], dict[str, Any]], seed: int) -> None:
+        """Predict and learn all rows."""
+        header, undecided = self._columns(table)
+        given = settings()
         from ggln.cli.progress import Terminal
-        from ggln.tables import read
         from ggln.tables import stream as online
-        from ggln.tables.plan import unreadable
+        from ggln.tables.write import convention, open_writer
 
         watch = Terminal()
-
-        def report(bad: read.Bad) -> None:
-            if on_error == "stop":
-                raise unreadable("standard input", bad)
-            watch.left_out(bad)
-
-        undecided = [] if stored else [name for name in features if name not in categories]
-        first = first_rows(table, undecided, report)
+        rejected = Rejected(watch, self.stop, self.most)
+        first = first_rows(table, undecided, rejected)
         if not first:
-            if waiting.stopped:
-                raise stopped(model)
+            if self.waiting.stopped:
+                raise stopped(self.model)
             raise ValueError(f"{table.name} has no rows")
-        if stored:
-            known = stored.restore()
+        values = online.first_values([row for chunk in first for row in chunk.rows])
+        if self.stored:
+            known = self.stored.restore()
         else:
-            values = online.first_values([row for chunk in first for row in chunk.rows])
-            known = online.begin(table, values, targets, dropped, categories, settings, seed)
-        with open_writer(None, output_format, header, []) as writer:
-            running = online.Stream(known, table, writer, levels, report, n_jobs)
-            waiting.save = lambda: keep(running, model)
-            try:
-                for chunk in chain(first, table.chunks(online.LONGEST, wait=False)):
-                    waiting.require_reader()
-                    running.take(chunk)
-                    waiting.keep()
-            finally:
-                keep(running, model)
-                watch.say(summary(running, watch.faults.total(), model, waiting.stopped))
-        if table.count and not running.predicted and not waiting.stopped:
+            known, questions = online.begin(table, values, *self.names, given, seed)
+            for question in questions:
+                watch.say(question)
+        written = convention(table, known.schema_, self.shape.escape, values)
+        with open_writer(None, self.shape.form, header, {}, written) as writer:
+            parts = (known, table, writer, self.shape.quantiles)
+            rejected.running = online.Stream(*parts, rejected, self.n_jobs, watch.say)
+            self._learn(rejected.running, chain(first, table.chunks(online.LONGEST, wait=False)), watch)
+        if self.waiting.stopped:
+            return
+        if table.count and not rejected.running.predicted:
             raise ValueError("none of the rows could be read: is a column a --category, or one to --drop?")
+        rejected.check()
+
+    def _columns(self, table: "read.Table") -> tuple[list[str], list[str]]:
+        """Return the columns of the output, and those whose kind is still open; check all names."""
+        from ggln.tables.infer import feature_columns
+        from ggln.tables.write import check_output, prediction_names
+
+        names, undecided = self.names, []
+        if self.stored:
+            self.stored.schema.bind(table, targets=True)
+        else:  # an error of the command, whatever the rows are like
+            features = feature_columns(table, names.targets, names.drop, (*names.categories, *names.keep))
+            undecided = [name for name in features if name not in names.categories]
+        targets = self.stored.schema.targets if self.stored else names.targets
+        header = [*table.columns, *prediction_names(targets, self.shape.quantiles)]
+        check_output(None, self.shape.form, header)
+        return header, undecided
+
+    def _learn(self, running: "Stream", chunks: "Iterator[read.Chunk]", watch: "Terminal") -> None:
+        """Take rows as they come; whatever happens, what was learnt is saved."""
+        self.waiting.save = lambda: save(running, self.model)
+        try:
+            for chunk in chunks:
+                self.waiting.require_reader()
+                running.take(chunk)
+                self.waiting.keep()
+        finally:
+            save(running, self.model)
+            watch.say(summary(running, watch.faults.total(), self.model, self.waiting.stopped))
+
+
+class Rejected:
+    """Rows that cannot be read: they are spoken of and left out, unless they are too many."""
+
+    def __init__(self, watch: "Terminal", stop: bool, most: float) -> None:
+        self.watch, self.stop, self.most = watch, stop, most
+        self.running: Stream | None = None  # once there is a row that can be read
+
+    def __call__(self, bad: "read.Bad") -> None:
+        """Speak of a row, or end the stream at it."""
+        from ggln.tables.plan import unreadable
+
+        if self.stop:
+            raise unreadable("standard input", bad)
+        self.watch.left_out(bad)
+        self.check(str(bad), ended=False)
+
+    def check(self, last: str = "", ended: bool = True) -> None:
+        """Refuse to go on, or to have ended well, if too many rows were left out."""
+        count = self.watch.faults.total()
+        rows = count + (self.running.predicted if self.running else 0)
+        if reading.too_many(count, rows, self.most, ended):
+            raise ValueError(f"standard input: {reading.about_rejected(count, rows, self.most, last)}")
 
 
 def summary(running: "Stream", unreadable: int, model: Path | None, stopped: bool) -> str:
@@ -221,12 +238,14 @@ def stopped(model: Path | None) -> typer.Exit:
     return typer.Exit()
 
 
-def open_unless_stopped(form: "read.Format | None", waiting: Waiting, model: Path | None) -> "read.Table":
+def open_unless_stopped(
+    form: "read.Format | None", waiting: Waiting, dialect: "Dialect", model: Path | None
+) -> "read.Table":
     """Open standard input; it is no error if a signal comes before the first line."""
     from ggln.tables.read import open_table
 
     try:
-        return open_table("-", form, waiting)
+        return open_table("-", form, waiting, dialect)
     except ValueError:
         if waiting.stopped:
             raise stopped(model) from None
@@ -257,7 +276,7 @@ def first_rows(
     return held
 
 
-def keep(running: "Stream", model: Path | None) -> None:
+def save(running: "Stream", model: Path | None) -> None:
     """Save the model, if there is a file for it."""
     if model is not None:
         running.save(model)

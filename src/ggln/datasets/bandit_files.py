@@ -56,7 +56,8 @@ ADULT = (
         (Zipped(UCI + "adult/adult.test"),),
     ),
 )
-# No checksum of it is known here: its loader verifies columns and number of rows.
+# No checksum of it is known here, so it is not downloaded: whoever has it may put it into a folder. Its
+# loader verifies columns and number of rows.
 CENSUS = File(
     "bandits/census.data.gz",
     "",

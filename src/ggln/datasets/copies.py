@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 Fetch = Callable[[str], bytes]
 Table = NDArray[np.float64]
 
+MOST_UNPACKED = 1 << 29
+"""Bytes that an archive may hold: the US census has 345 million."""
 OPENML = "https://www.openml.org/api/v1/json/data/{}"
 
 
@@ -142,6 +144,8 @@ def _unzip(data: bytes, member: str) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
             if PurePosixPath(name).name == member:
+                if archive.getinfo(name).file_size > MOST_UNPACKED:
+                    raise ValueError(f"{member} in the archive has more than {MOST_UNPACKED >> 20} MB")
                 return archive.read(name)
     raise KeyError(f"there is no {member} in the archive")
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.datasets.copies import Copy
+from ggln.datasets.copies import MOST_UNPACKED, Copy
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -93,10 +93,19 @@ def _read(file: File, data: bytes) -> Arrays:
     if file.path.endswith(".mat"):
         return _mat(data)
     if file.path.endswith("-ubyte.gz"):
-        return {file.names[0]: _idx(gzip.decompress(data))}
+        return {file.names[0]: _idx(_gunzip(data))}
     if file.path.endswith(".gz"):  # a text, as the numbers of its bytes
-        return {"text": np.frombuffer(gzip.decompress(data), np.uint8)}
+        return {"text": np.frombuffer(_gunzip(data), np.uint8)}
     return _npz(data)
+
+
+def _gunzip(data: bytes) -> bytes:
+    """Return what a gzip archive holds, unless that is more than any data set."""
+    with gzip.open(io.BytesIO(data)) as archive:
+        content = archive.read(MOST_UNPACKED + 1)
+    if len(content) > MOST_UNPACKED:
+        raise ValueError(f"it holds more than {MOST_UNPACKED >> 20} MB")
+    return content
 
 
 def _npz(data: bytes) -> Arrays:

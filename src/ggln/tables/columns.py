@@ -33,19 +33,22 @@ FAR = 0.1
 class Number:
     """Numbers as they are. A missing one becomes `fill`, and if `indicator`, a second feature says so.
 
-    carry: `fill` follows the column: a missing value becomes the last one that was there. range: the least
+    fill: None leaves the gap, for networks that take NaN. carry: `fill` follows the column: a missing value
+    becomes the last one that was there. range: the least
     and the greatest value of the rows that were fitted, if they are known. style: how values are written,
-    by its name in `styles`; numbers find it out by themselves at the first one that tells. guessed: that it
+    by its name in `styles`; numbers find it out by themselves at the first one that tells, and if that one's
+    point may stand between thousands, it is in `doubt`. guessed: that it
     is a column of numbers was not seen, for want of a value in the first row of a stream.
     """
 
     name: str
-    fill: float = 0.0
+    fill: float | None = 0.0
     indicator: bool = False
     carry: bool = False
     range: tuple[float, float] | None = None
     style: str = ""
     guessed: bool = False
+    doubt: str = ""
 
     kind: ClassVar[str] = "number"
     ways: ClassVar[dict[str, styles.Parse]] = styles.NUMBERS
@@ -53,7 +56,8 @@ class Number:
 
     def mistake(self, text: str) -> str:
         """Return why a cell cannot be read."""
-        told = styles.sign(text)
+        bare = styles.bare_percentage(text)
+        told = styles.sign(text if bare is None else bare)
         if told is None and self.guessed:
             return (
                 f"{self.name!r} is {text!r}, but the first rows had no value there, so it was taken for a "
@@ -61,12 +65,16 @@ class Number:
             )
         if told is None:
             return f"{self.name!r} is {text!r}, which is not a number"
+        percent = self.style.endswith(styles.PERCENT)
+        if percent != (bare is not None):
+            are = "percentages" if percent else "no percentages"
+            return f"{self.name!r} is {text!r}, but the column's numbers before it are {are}"
         if told == "either":
-            return f"{self.name!r} is {text!r}, which {styles.either(text)}"
-        known = {"": "no", styles.POINT: "no", styles.COMMA: "decimal", styles.THOUSANDS: "thousands'"}
+            return f"{self.name!r} is {text!r}, which {styles.either(text if bare is None else bare)}"
+        known = "commas" if self.style.startswith(styles.COMMA) else "points"
         return (
-            f"{self.name!r} is {text!r}, but the column's numbers before it have {known[self.style]} commas: "
-            "write all of them in one way"
+            f"{self.name!r} is {text!r}, but the column's numbers before it have decimal {known}: write all "
+            "of them in one way"
         )
 
     def copy(self) -> Self:
@@ -106,12 +114,15 @@ class Number:
 
     def values(self, column: Sequence[str]) -> tuple[FloatArray, FloatArray, Reasons]:
         """Return the cells' numbers [n], which of them were missing [n], and which cannot be read."""
-        if self.tells and not self.style:
+        if self.tells and not self.style.removesuffix(styles.PERCENT):
             # row by row, not piece by piece: cells before the first that tells are read without it
-            place = next((i for i, text in enumerate(column) if styles.telling(text)), None)
+            told = (styles.telling(text, self.style) for text in column)
+            place = next((i for i, style in enumerate(told) if style != self.style), None)
             if place is not None:
                 before = self._values(column[:place])
-                self.style = styles.telling(column[place])
+                self.style = styles.telling(column[place], self.style)
+                if self.style.startswith(styles.POINT):
+                    self.doubt = styles.doubtful([column[place]]) or ""
                 after = self._values(column[place:])
                 bad = before[2] | {place + i: reason for i, reason in after[2].items()}
                 values, missing = (np.concatenate(parts) for parts in zip(before[:2], after[:2], strict=True))
@@ -139,7 +150,7 @@ class Number:
         values, missing, bad = np.zeros(len(column)), np.zeros(len(column)), {}
         for i, text in enumerate(column):
             if cells.is_missing(text):
-                values[i], missing[i] = self.fill, 1.0
+                values[i], missing[i] = np.nan if self.fill is None else self.fill, 1.0
                 continue
             try:
                 value = self.ways[self.style](text)

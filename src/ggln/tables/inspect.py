@@ -46,7 +46,7 @@ def along(schema: Schema, name: str, X: FloatArray, at: FloatArray, points: int 
         features = column.expand(np.array([0.0, 1.0]), np.zeros(2))
     else:
         samples = X[:, place]
-        x = np.linspace(samples.min(), samples.max(), points)
+        x = np.linspace(np.nanmin(samples), np.nanmax(samples), points)
         features = column.expand(x, np.zeros(points))
     rows = np.tile(at, (len(x), 1))
     rows[:, own] = features
@@ -55,8 +55,8 @@ def along(schema: Schema, name: str, X: FloatArray, at: FloatArray, points: int 
 
 def typical_row(X: FloatArray) -> FloatArray:
     """Return the row [d] of X [n, d] nearest to the medians: these would be of no category at all."""
-    distances = (X - np.median(X, axis=0)) / np.maximum(X.std(axis=0), 1e-300)
-    row: FloatArray = X[np.argmin((distances**2).sum(axis=1))]
+    distances = (X - np.nanmedian(X, axis=0)) / np.maximum(np.nanstd(X, axis=0), 1e-300)
+    row: FloatArray = X[np.argmin((np.nan_to_num(distances, nan=1.0) ** 2).sum(axis=1))]
     return row
 
 

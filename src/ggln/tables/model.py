@@ -31,7 +31,8 @@ from ggln.tables.frames import (
     unnamed_rows,
     unread,
 )
-from ggln.tables.schema import Schema, infer, infer_stream
+from ggln.tables.infer import infer, infer_stream
+from ggln.tables.schema import Schema
 
 FloatArray = NDArray[np.float64]
 
@@ -64,6 +65,8 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         From columns to features.
     typical_ : (values, features) or None
         Values of each column in the rows that were fitted, for effects to compare with.
+    scores_ : dict or None
+        How good predictions were for rows that `ggln fit --validate` held out.
     feature_names_in_, n_features_in_, n_outputs_ :
         The columns that are predicted from, how many they are, and how many targets.
 
@@ -81,6 +84,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
     regressor_: GGLNRegressor
     schema_: Schema
     typical_: FloatArray | None
+    scores_: dict[str, Any] | None = None
     _array: int | None = None  # columns, where it was an array that was fitted
     _said: frozenset[tuple[str, str]] = frozenset()  # what has been warned of
 
@@ -140,13 +144,16 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         if not rows:
             raise ValueError("X has no rows: Found array with 0 sample(s) while a minimum of 1 is required")
         table = unread(names)
-        schema, remarks = infer(table, rows, [], (), list(self.categories))
+        networks = self.new_networks()
+        gaps = networks._takes_gaps()
+        schema, remarks, _ = infer(table, rows, [], (), list(self.categories), gaps=gaps)
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
         schema.predict_numbers(target_names(y, X))
         features = encode(schema, names, rows, targets=False).X
-        regressor = self.new_networks().fit(features, y, sample_weight)
+        regressor = networks.fit(features, y, sample_weight)
         self.regressor_, self.schema_, self._said = regressor, schema, frozenset()
+        self.scores_ = None
         self._said |= {("column", name) for name in names}  # those left out have been spoken of
         self._array = None if array is None else len(array)
         self.remember(features)
@@ -186,9 +193,10 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
                 raise NotFittedError("the first rows need y: what the targets are is not known yet")
             if not rows:
                 raise ValueError("X has no rows")
-            schema = infer_stream(unread(names), rows[0], [], (), list(self.categories))
-            schema.predict_numbers(target_names(y, X))
             regressor = self.new_networks()
+            gaps = regressor._takes_gaps()
+            schema = infer_stream(unread(names), rows[0], [], (), list(self.categories), gaps)
+            schema.predict_numbers(target_names(y, X))
         else:
             schema, regressor = self.schema_.copy(), self.regressor_
         encoded = encode(schema, names, rows, targets=y is None)
@@ -279,6 +287,8 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
             "table": self.schema_.to_json(),
         }
         header |= {"categories": list(self.categories), "array": self._array}
+        if self.scores_ is not None:
+            header["scores"] = self.scores_
         if self.typical_ is not None:
             arrays = {**arrays, TYPICAL: self.typical_}
         return header, arrays
@@ -288,6 +298,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         regressor = GGLNRegressor._from_state(header["regressor"], arrays)
         model = cls.of(regressor, Schema.from_json(header["table"]), arrays.get(TYPICAL))
         model.categories, model._array = tuple(header["categories"]), header["array"]
+        model.scores_ = header.get("scores")
         return model
 
     # Small parts ---------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class Moments(NamedTuple):
 class Worker:
     """Predicts and learns rows with a regressor, through a pool of threads that is kept.
 
-    Arguments are X [n, d] and Y [n, D], finite and contiguous.
+    Arguments are X [n, d] and Y [n, D], contiguous; NaN in X is a gap, where networks take it.
     """
 
     def __init__(self, regressor: GGLNRegressor, n_jobs: int | None = None) -> None:

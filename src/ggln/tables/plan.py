@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ggln.tables.dialect import UNSAID, Dialect
+from ggln.tables.infer import check_target, feature_columns
 from ggln.tables.read import STANDARD_INPUT, Bad, Format, Table, open_table
-from ggln.tables.schema import check_target, feature_columns
 
 OnError = Literal["stop", "skip"]
 
@@ -30,6 +31,7 @@ class Plan:
     validate: float = 0.0
     seed: int = 0
     on_error: OnError = "stop"
+    keep: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Input:
 
     path: str
     form: Format | None = None
+    dialect: Dialect = UNSAID
     looked_at: Table | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -48,20 +51,20 @@ class Input:
     def open(self) -> Table:
         """Open the table at its beginning."""
         table, self.looked_at = self.looked_at, None
-        return table or open_table(self.path, self.form)
+        return table or open_table(self.path, self.form, dialect=self.dialect)
 
     def check(self, plan: Plan) -> None:
         """Look at the beginning of the table, and raise ValueError where the plan does not suit it.
 
         Of a pipe, that is the line of names; of a file, also some rows.
         """
-        table = open_table(self.path, self.form)
+        table = open_table(self.path, self.form, dialect=self.dialect)
         if not self.repeatable:
-            feature_columns(table, plan.targets, plan.drop, plan.categories)
+            feature_columns(table, plan.targets, plan.drop, (*plan.categories, *plan.keep))
             self.looked_at = table
             return
         with table:
-            feature_columns(table, plan.targets, plan.drop, plan.categories)
+            feature_columns(table, plan.targets, plan.drop, (*plan.categories, *plan.keep))
             chunk = table.chunk(LOOK, wait=True)
             if not chunk.rows and not chunk.bad:
                 raise ValueError(f"{table.name} has no rows")
@@ -74,7 +77,11 @@ class Input:
 
     def identity(self, plan: Plan) -> dict[str, Any]:
         """Return what makes a command the same command, as JSON gives it back."""
-        place: dict[str, Any] = {"table": self.path, "format": self.form}
+        place: dict[str, Any] = {
+            "table": self.path,
+            "format": self.form,
+            "way to read it": asdict(self.dialect),
+        }
         if self.repeatable:
             status = Path(self.path).stat()
             place |= {"size of the table": status.st_size, "date of the table": status.st_mtime_ns}

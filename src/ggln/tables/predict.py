@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions.assembly import Distribution
-from ggln.tables.columns import Category, Column, Date
+from ggln.tables.columns import Category, Date
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Moments, Worker
 from ggln.tables.read import Bad, Format, Table
 from ggln.tables.schema import Schema
-from ggln.tables.write import Writer, open_writer, prediction_names
+from ggln.tables.styles import NUMBERS, Parse
+from ggln.tables.write import Writer, convention, open_writer, prediction_names
 
 FloatArray = NDArray[np.float64]
 PIECE = 1024
@@ -54,10 +55,10 @@ def quantiles_of(distribution: Distribution, levels: Sequence[float]) -> FloatAr
     return found[..., None] if found.ndim == 2 else found
 
 
-def numeric_columns(schema: Schema) -> list[str]:
-    """Return the columns that hold numbers and nothing else."""
-    plain: list[Column] = [column for column in schema.columns if not isinstance(column, Category | Date)]
-    return [column.name for column in plain if column.kind == "number"]
+def numeric_columns(schema: Schema) -> dict[str, Parse]:
+    """Return the columns that hold numbers and nothing else, and how these are read."""
+    plain = [column for column in schema.columns if not isinstance(column, Category | Date)]
+    return {column.name: NUMBERS[column.style] for column in plain if column.kind == "number"}
 
 
 def predict_table(
@@ -69,18 +70,21 @@ def predict_table(
     report: Callable[[Sequence[Bad]], None],
     n_jobs: int | None = None,
     support: bool = False,
+    escape: bool = False,
 ) -> Predicted:
     """Write the rows of a table with their predictions, and their support if that is wanted.
 
+    escape: cells that a spreadsheet would run.
     report: told of rows that cannot be read, which are left out unless it raises an exception.
     """
     encoder = model.schema_.bind(table, targets=False)
     added = prediction_names(model.targets, quantiles, support)
-    numeric = [*numeric_columns(model.schema_), *added]
+    numeric = numeric_columns(model.schema_) | dict.fromkeys(added, float)
+    written = convention(table, model.schema_, escape)
     count, thin, beyond = 0, 0, Counter[str]()
     with (
         Worker(model.regressor_, n_jobs) as worker,
-        open_writer(output, form, [*table.columns, *added], numeric) as writer,
+        open_writer(output, form, [*table.columns, *added], numeric, written) as writer,
     ):
         for chunk in table.chunks(PIECE, wait=False):
             encoded = encoder(chunk)

@@ -5,10 +5,9 @@ does not grow with the table and a slow pipe is answered at once.
 """
 
 import csv
-import gzip
 import io
 import json
-import shutil
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -18,7 +17,8 @@ from typing import IO, Any, Literal, NamedTuple, Self
 
 from ggln.extras import require
 from ggln.tables.cells import NoSingleValueError, text
-from ggln.tables.lines import Lines, Source, Wait
+from ggln.tables.dialect import UNSAID, Dialect
+from ggln.tables.lines import MARKS, Lines, Source, Wait
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]
 EXTENSIONS: dict[str, Format] = {
@@ -33,6 +33,10 @@ EXTENSIONS: dict[str, Format] = {
     ".pq": "parquet",
 }
 DELIMITERS = ",;\t|"
+SAID_DELIMITER = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+"""A first line by which spreadsheets tell each other what separates cells."""
+MOST_COLUMNS = 20_000
+"""A table with more of them is taken for one that lies on its side: networks look at a few columns each."""
 STANDARD_INPUT = "-"
 NEAR = 0.7
 """Names that are less alike, such as area and garden, are no slip of the pen."""
@@ -66,13 +70,20 @@ class Table:
     def __init__(
         self, name: str, columns: Sequence[str], rows: Iterator[Row | Bad], ready: Callable[[], bool]
     ) -> None:
-        self.name, self.columns = name, list(columns)
+        self.name, self.columns = name, [_printable(column) for column in columns]
         self._rows, self._ready = rows, ready
+        self.delimiter = ""  # of separated values
+        self.dialect = UNSAID
         self.stream: IO[bytes] | None = None
         self.count = 0
         if not columns:
             raise ValueError(f"{name} is empty: a table needs a line of column names and rows below it")
-        twice = [column for column, times in Counter(columns).items() if times > 1]
+        if len(columns) > MOST_COLUMNS:
+            raise ValueError(
+                f"{name} has {len(columns):,} columns, more than the {MOST_COLUMNS:,} that can be read: "
+                "does each row stand in a line of its own?"
+            )
+        twice = [column for column, times in Counter(self.columns).items() if times > 1]
         if twice:
             raise ValueError(f"{name} has several columns named {twice[0]!r}: rename all but one of them")
 
@@ -116,7 +127,26 @@ class Table:
         """Return the position of a column, or say which names are near."""
         if name in self.columns:
             return self.columns.index(name)
-        raise ValueError(f"{self.name} has no {what} {name!r}{suggestion(name, self.columns)}")
+        other = "" if all(map(_is_utf8, self.columns)) else NOT_UTF8
+        raise ValueError(f"{self.name} has no {what} {name!r}{suggestion(name, self.columns)}{other}")
+
+
+NOT_UTF8 = "; its names are not in UTF-8: say --encoding latin-1, or whichever it is"
+
+
+def _is_utf8(text: str) -> bool:
+    """Return whether no byte had to be passed through as it was."""
+    return not any("\udc80" <= letter <= "\udcff" for letter in text)
+
+
+def _printable(name: str) -> str:
+    r"""Return a name without what a terminal would obey: line breaks are blanks, other controls go.
+
+    >>> _printable("Price\n(EUR)"), _printable("red\x1b[31m")
+    ('Price (EUR)', 'red[31m')
+    """
+    blank = re.sub(r"\s+", " ", name)
+    return "".join(letter for letter in blank if letter.isprintable() or not _is_utf8(letter))
 
 
 def _too_few_or_many(row: Row, wanted: int) -> str:
@@ -138,7 +168,9 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     return f": there are {shown}"
 
 
-def open_table(path: str, form: Format | None = None, wait: Wait | None = None) -> Table:
+def open_table(
+    path: str, form: Format | None = None, wait: Wait | None = None, dialect: Dialect = UNSAID
+) -> Table:
     """Open a table, "-" for standard input. The format follows from the name, or from the first bytes."""
     stream: IO[bytes]
     if path == STANDARD_INPUT:
@@ -151,44 +183,48 @@ def open_table(path: str, form: Format | None = None, wait: Wait | None = None) 
             raise IsADirectoryError(f"{path} is a folder: name a file with a table")
         if not file.exists():
             raise FileNotFoundError(f"there is no file {path}")
-        packed = file.suffix == ".gz"
-        stream = gzip.open(path) if packed else file.open("rb")  # type: ignore[assignment]  # noqa: SIM115
+        stream = file.open("rb")
         name = path
-        form = form or EXTENSIONS.get((Path(file.stem) if packed else file).suffix.lower())
-    source = Source(stream, wait)
+        form = form or EXTENSIONS.get((Path(file.stem) if file.suffix == ".gz" else file).suffix.lower())
     try:
-        table = _begin(name, source, form)
+        source = Source(stream, wait)
+        table = _begin(name, source, form, dialect)
     except BaseException:
         if path != STANDARD_INPUT:
             stream.close()
         raise
-    table.stream = source.stream
+    table.stream, table.dialect = source.stream, dialect
     return table
 
 
-def _begin(name: str, source: Source, form: Format | None) -> Table:
+def _begin(name: str, source: Source, form: Format | None, dialect: Dialect) -> Table:
     """Read the names of the columns."""
     start = source.peek()
     if form is None:
         form = "parquet" if start[:4] == b"PAR1" else "jsonl" if start.lstrip()[:1] == b"{" else "csv"
     if form == "parquet":
         return _parquet(name, source)
-    if b"\0" in start:
+    if b"\0" in start and dialect.encoding is None and start[:2] not in MARKS:
         raise ValueError(
-            f"{name} is no table of text, since it holds zero bytes: if it is one in UTF-16, save it as UTF-8"
+            f"{name} is no table of text, since it holds zero bytes: if it is one in UTF-16, say --encoding "
+            "utf-16-le"
         )
-    return _json_lines(name, source) if form == "jsonl" else separated(name, source, form)
+    lines = Lines(source, dialect.encoding)
+    for _ in range(dialect.skip_lines):
+        next(lines, "")
+    return _json_lines(name, lines) if form == "jsonl" else separated(name, lines, form)
 
 
 # Separated values ----------------------------------------------------------------------------------------
 
 
-def separated(name: str, source: Source, form: Format) -> Table:
-    """CSV or TSV. The delimiter of a CSV file is the one that its header has most of."""
-    header = source.peek().splitlines()[:1]
-    first = b"".join(header).decode("utf-8-sig", "replace")
-    delimiter = "\t" if form == "tsv" else max(DELIMITERS, key=first.count)
-    lines = Lines(source)
+def separated(name: str, lines: Lines, form: Format) -> Table:
+    """CSV or TSV. The delimiter of a CSV file is the one that its header has most of, or that it names."""
+    first = next(lines, "")
+    said = SAID_DELIMITER.fullmatch(first)
+    if said is None:
+        lines.back(first)
+    delimiter = said[1] if said else "\t" if form == "tsv" else max(DELIMITERS, key=first.count)
     reader = csv.reader(lines, delimiter=delimiter)
 
     def rows() -> Iterator[Row | Bad]:
@@ -207,7 +243,9 @@ def separated(name: str, source: Source, form: Format) -> Table:
     columns = next(every, [])
     if isinstance(columns, Bad):
         raise ValueError(f"the line of column names of {name} cannot be read: {columns.reason}")
-    return Table(name, [column.strip() for column in columns], every, lambda: bool(lines.ready))
+    table = Table(name, [column.strip() for column in columns], every, lambda: bool(lines.ready))
+    table.delimiter = delimiter
+    return table
 
 
 def _about_csv(error: csv.Error) -> str:
@@ -220,9 +258,8 @@ def _about_csv(error: csv.Error) -> str:
 # JSON lines ----------------------------------------------------------------------------------------------
 
 
-def _json_lines(name: str, source: Source) -> Table:
+def _json_lines(name: str, lines: Lines) -> Table:
     """One object in each line. The columns are the keys of the first; a key that is not there is missing."""
-    lines = Lines(source)
     first = next((line for line in lines if line.strip()), "")
     record = _object(first) if first else {}
     if isinstance(record, Bad):
@@ -276,10 +313,10 @@ def _parquet(name: str, source: Source) -> Table:
     """A Parquet file, read batch by batch; one from a pipe goes to disk first: its index is at its end."""
     pyarrow, parquet = require("pyarrow", "Parquet"), require("pyarrow.parquet", "Parquet")
     stream = source.stream
-    if not (isinstance(stream, io.BufferedReader) and stream.seekable()):
+    if source.unpacker or not (isinstance(stream, io.BufferedReader) and stream.seekable()):
         stream = tempfile.TemporaryFile()  # noqa: SIM115  closed when nobody reads it any more
-        stream.write(source.ahead)
-        shutil.copyfileobj(source.stream, stream)
+        while data := source.read():
+            stream.write(data)
         source.stream = stream
     stream.seek(0)
     try:

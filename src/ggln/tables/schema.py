@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,18 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.tables import cells, styles
-from ggln.tables.columns import MISSING_LEVEL, Boolean, Category, Column, Date, Number, from_json, to_json
+from ggln.tables import styles
+from ggln.tables.columns import Column, Number, from_json, to_json
 from ggln.tables.read import Bad, Chunk, Row, Table
 
 FloatArray = NDArray[np.float64]
-LEVELS = 20
-"""Values of a category that get a feature of their own, the most frequent ones."""
-STREAM_LEVELS = 8
-"""The same in a stream, whose network has room for them before they come."""
-SAME = 0.5
-"""A column of texts with more different values than this share of its rows names its rows, and says
-nothing about others."""
 
 
 class Encoded(NamedTuple):
@@ -32,13 +24,6 @@ class Encoded(NamedTuple):
     numbers: list[int]  # of the rows
     rows: list[Row]
     bad: list[Bad]
-
-
-class Notes(NamedTuple):
-    """A schema, and what there is to say about it."""
-
-    schema: Schema
-    remarks: list[str]
 
 
 @dataclass
@@ -111,6 +96,7 @@ class Encoder:
     schema: Schema
     places: list[int]
     target_places: list[int]
+    doubts: dict[str, str] = field(default_factory=dict)  # of targets; columns have their own
 
     def __call__(self, chunk: Chunk) -> Encoded:
         """Return the rows of a piece as numbers, those that cannot be read apart."""
@@ -123,6 +109,7 @@ class Encoder:
             self._targets(name, table[place]) if table else (np.empty(0), {})
             for name, place in zip(self.schema.targets, self.target_places, strict=False)
         ]
+        self._ask()
         reasons: dict[int, str] = {}
         for _, some in (*targets[::-1], *found[::-1]):  # the first column's word counts
             reasons |= some
@@ -140,145 +127,20 @@ class Encoder:
         target = Number(name, style=self.schema.signs.get(name, ""))
         values, missing, bad = target.values(column)
         self.schema.signs[name] = target.style
+        if target.doubt:
+            self.doubts[name] = target.doubt
         return np.where(missing == 1.0, np.nan, values), bad
 
-
-# Inference -----------------------------------------------------------------------------------------------
-
-
-def infer(
-    table: Table, rows: Sequence[Row], targets: list[str], drop: Sequence[str], categories: Sequence[str]
-) -> Notes:
-    """Decide from the first rows of a table what its columns are."""
-    names = feature_columns(table, targets, drop, categories)
-    columns: list[Column] = []
-    remarks = []
-    for name in names:
-        place = table.columns.index(name)
-        texts = [row[place] for row in rows]
-        found = _column(name, texts, name in categories)
-        if isinstance(found, str):
-            remarks.append(found)
-        else:
-            columns.append(found)
-    signs = {}
-    for name in targets:
-        place = table.columns.index(name)
-        signs[name] = check_target(table, name, [row[place] for row in rows])
-    if not columns:
-        raise ValueError(f"{table.name} has no column to predict from: {'; '.join(remarks)}")
-    return Notes(Schema(columns, targets, signs), remarks)
-
-
-def check_target(table: Table, name: str, texts: Sequence[str]) -> str:
-    """Return how the numbers of a target are written; refuse one that is no column of numbers."""
-    present = [text for text in texts if not cells.is_missing(text)]
-    if not present:
-        return ""
-    try:
-        found = styles.number_style(present)
-    except styles.UnclearError as unclear:
-        raise ValueError(f"the target {name!r} of {table.name} cannot be read: {unclear}") from unclear
-    if found is None:
-        strange = next(text for text in present if styles.sign(text) is None)
-        raise ValueError(
-            f"the target {name!r} of {table.name} is no column of numbers (it has {strange!r}): name one "
-            "with --target, or write numbers instead"
-        )
-    return found[0]
-
-
-def infer_stream(
-    table: Table, row: Row, targets: list[str], drop: Sequence[str], categories: Sequence[str]
-) -> Schema:
-    """Decide from each column's first value alone: a stream cannot be held up.
-
-    Categories get room for levels to come; a missing value becomes the last one of its column.
-    """
-    columns: list[Column] = []
-    for name in feature_columns(table, targets, drop, categories):
-        text = row[table.columns.index(name)]
-        try:
-            columns.append(_stream_column(name, text, name in categories))
-        except styles.UnclearError as unclear:
-            raise ValueError(
-                f"the first row of {table.name} does not tell what the column {name!r} is: {unclear}, or "
-                "leave out the column"
-            ) from unclear
-    return Schema(columns, targets)
-
-
-def _stream_column(name: str, text: str, category: bool) -> Column:
-    """Return what a column is, by its first cell."""
-    if category:
-        return Category(name, room=STREAM_LEVELS)
-    if cells.is_missing(text):
-        return Number(name, carry=True, guessed=True)
-    if styles.number_style([text]):
-        return Number(name, carry=True)
-    if styles.readable(cells.boolean, [text]).size:
-        return Boolean(name, carry=True)
-    date = styles.date_style([text])
-    return Date(name, carry=True, clock=True, style=date[0]) if date else Category(name, room=STREAM_LEVELS)
-
-
-def feature_columns(
-    table: Table, targets: Sequence[str], drop: Sequence[str], categories: Sequence[str]
-) -> list[str]:
-    """Return the columns that are features, having checked all names."""
-    for name in targets:
-        table.require(name, "target column")
-    for name in (*drop, *categories):
-        table.require(name)
-        if name in targets:
-            raise ValueError(f"{name!r} is to be predicted: it cannot be left out, or be a category, as well")
-    names = [name for name in table.columns if name not in targets and name not in drop]
-    if not names:
-        raise ValueError(f"{table.name} has no column to predict {', '.join(targets)} from")
-    return names
-
-
-def _column(name: str, texts: Sequence[str], category: bool) -> Column | str:
-    """Return what a column is, or why it is left out."""
-    present = [text.strip() for text in texts if not cells.is_missing(text)]
-    missing = len(present) < len(texts)
-    if not present:
-        return f"column {name!r} is left out: no row has a value there"
-    try:
-        found = None if category else _ordered(name, present, missing)
-    except styles.UnclearError as unclear:
-        return f"column {name!r} is left out: {unclear}"
-    if found is not None:
-        return found
-    counts = Counter(present)
-    if not category and len(counts) > max(LEVELS, SAME * len(present)):
-        some = " and ".join(map(repr, list(counts)[:2]))
-        return (
-            f"column {name!r} is left out: nearly every row has another text there, such as {some}. Write "
-            "numbers as 3.14 and dates as 2024-12-31; if these are names, name the column as a category"
-        )
-    # by how often they occur, then by name: the order of rows does not matter
-    frequent = sorted(counts, key=lambda level: (-counts[level], level))[:LEVELS]
-    return Category(name, [*frequent, *([MISSING_LEVEL] if missing else [])])
-
-
-def _ordered(name: str, present: Sequence[str], missing: bool) -> Column | None:
-    """Return a column of numbers, of booleans or of dates; None if it is none of these."""
-    found = styles.number_style(present)
-    if found is not None:
-        style, values = found
-        return Number(name, float(np.median(values)), missing, range=_reach(values), style=style)
-    values = styles.readable(cells.boolean, present)
-    if values.size:
-        return Boolean(name, float(np.mean(values)), missing, range=_reach(values))
-    found = styles.date_style(present)
-    if found is not None:
-        style, values = found
-        clock = bool((values % 1.0 != 0.0).any())
-        fill = float(np.median(values))
-        return Date(name, fill, missing, range=_reach(values), style=style, clock=clock)
-    return None
-
-
-def _reach(values: FloatArray) -> tuple[float, float]:
-    return float(values.min()), float(values.max())
+    def _ask(self) -> None:
+        """Refuse to go on where commas turn out to be decimal and points were read as such, too."""
+        known = {column.name: column for column in self.schema.columns if isinstance(column, Number)}
+        doubts = self.doubts | {name: column.doubt for name, column in known.items() if column.doubt}
+        if not doubts:
+            return
+        signs = self.schema.signs | {name: column.style for name, column in known.items()}
+        for other, style in signs.items():
+            if style.startswith(styles.COMMA):
+                name, text = next(iter(doubts.items()))
+                raise ValueError(
+                    f"column {name!r} cannot be read: {styles.in_doubt(text, other, 'decimal commas')}"
+                )

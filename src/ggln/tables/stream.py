@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.tables import cells
+from ggln.tables.infer import infer_stream
 from ggln.tables.model import TableRegressor
+from ggln.tables.names import about_names
 from ggln.tables.online import Moments, Worker
 from ggln.tables.predict import quantiles_of, side_by_side
 from ggln.tables.read import Bad, Chunk, Row, Table
-from ggln.tables.schema import Encoded, infer_stream
+from ggln.tables.schema import Encoded
+from ggln.tables.totals import Totals
 from ggln.tables.write import Writer
 
 FloatArray = NDArray[np.float64]
@@ -52,19 +55,26 @@ def begin(
     targets: list[str],
     drop: Sequence[str],
     categories: Sequence[str],
+    keep: Sequence[str],
     settings: dict[str, Any],
     seed: int,
-) -> TableRegressor:
-    """Return a model that has learnt nothing yet, for a stream with these first values."""
-    schema = infer_stream(table, row, targets, drop, categories)
-    return TableRegressor.of(GGLNRegressor(**settings, random_state=seed), schema)
+) -> tuple[TableRegressor, list[str]]:
+    """Return a model that has learnt nothing yet, for a stream with these first values, and what to ask."""
+    regressor = GGLNRegressor(**settings, random_state=seed)
+    schema = infer_stream(table, row, targets, drop, categories, regressor._takes_gaps())
+    first = dict(zip(table.columns, row, strict=True))
+    numbers = [
+        column.name for column in schema.columns if column.kind == "number" and column.name not in keep
+    ]
+    asked = [about for name in numbers if (about := about_names(name, [first[name]]))]
+    return TableRegressor.of(regressor, schema), asked
 
 
 class Stream:
     """Rows in, predictions out, and a model that learns from them.
 
     report: told of rows that cannot be read; it raises an exception to stop the stream there. All rows before
-    the unreadable one have then been predicted and learnt.
+    the unreadable one have then been predicted and learnt. say: told what is strange about rows.
     """
 
     def __init__(
@@ -75,15 +85,19 @@ class Stream:
         quantiles: Sequence[float],
         report: Callable[[Bad], None],
         n_jobs: int | None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.model, self.writer, self.quantiles, self.report = model, writer, quantiles, report
         self.encoder = model.schema_.bind(table, targets=True)
+        self.totals, self.say = Totals(self.encoder), say
         self.worker = Worker(model.regressor_, n_jobs)
         self.learnt = self.predicted = self.saved = 0
 
     def take(self, chunk: Chunk) -> None:
         """Predict and learn some rows in their order."""
         encoded = self.encoder(chunk)
+        for remark in self.totals.find(encoded):
+            self.say(remark)
         known = [not np.isnan(targets).any() for targets in encoded.Y]
         stops = [*encoded.bad, None]
         start = 0

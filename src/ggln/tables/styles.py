@@ -30,9 +30,16 @@ class UnclearError(ValueError):
 # Numbers -------------------------------------------------------------------------------------------------
 
 POINT, COMMA, THOUSANDS = "point", "comma", "thousands"
-SEPARATORS = re.compile(r"[. '\u00a0\u202f]")
-WITH_COMMA = re.compile(r"[+-]?(\d*|\d{1,3}([. '\u00a0\u202f]\d{3})+)(,\d+)?(e[+-]?\d+)?", re.IGNORECASE)
-WITH_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+PERCENT = "%"
+"""Ends the name of the style of a column whose numbers are percentages."""
+BLANKS = " '\u00a0\u2009\u202f"
+"""Signs between thousands that are nothing else in any country."""
+SEPARATORS = re.compile(f"[.{BLANKS}]")
+WITH_COMMA = re.compile(rf"[+-]?(\d*|\d{{1,3}}([.{BLANKS}]\d{{3}})+)(,\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+WITH_THOUSANDS = re.compile(rf"[+-]?[1-9]\d{{0,2}}([,{BLANKS}]\d{{3}})+(\.\d*)?")
+BETWEEN_THOUSANDS = re.compile(f"[,{BLANKS}]")
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+"""What is a number with a decimal point, and thousands with a point between them where commas are decimal."""
 
 
 def decimal_comma(text: str) -> float:
@@ -47,22 +54,61 @@ def decimal_comma(text: str) -> float:
     return float(SEPARATORS.sub("", stripped).replace(",", "."))
 
 
-def thousands_comma(text: str) -> float:
-    """Return the number that a text with commas between thousands stands for, or raise ValueError.
+def decimal_point(text: str) -> float:
+    """Return the number that a text with a decimal point stands for, or raise ValueError.
 
-    >>> thousands_comma("1,234.5"), thousands_comma("12.5")
-    (1234.5, 12.5)
+    Where points are decimal, a comma can only stand between thousands.
+
+    >>> decimal_point("1,234.5"), decimal_point("12.5"), decimal_point("1'234.50")
+    (1234.5, 12.5, 1234.5)
+    """
+    try:
+        return cells.number(text)
+    except ValueError:
+        stripped = text.strip()
+        if not WITH_THOUSANDS.fullmatch(stripped):
+            raise
+        return float(BETWEEN_THOUSANDS.sub("", stripped))
+
+
+def undecided(text: str) -> float:
+    """Return the number that a text stands for in any style, or raise ValueError.
+
+    >>> undecided("1 234"), undecided("12.5")
+    (1234.0, 12.5)
+    """
+    return cells.number(text) if "," in text or "." in text else decimal_point(text)
+
+
+def _percentages(parse: Parse) -> Parse:
+    """Return how percentages are read: 12.5 % is 12.5."""
+
+    def read(text: str) -> float:
+        bare = bare_percentage(text)
+        if bare is None:
+            raise ValueError(text)
+        return parse(bare)
+
+    return read
+
+
+def bare_percentage(text: str) -> str | None:
+    """Return a percentage without its sign; None if it has none.
+
+    >>> bare_percentage("12.5 %"), bare_percentage("12.5")
+    ('12.5', None)
     """
     stripped = text.strip()
-    return float(stripped.replace(",", "")) if WITH_THOUSANDS.fullmatch(stripped) else cells.number(text)
+    return stripped.removesuffix(PERCENT).rstrip() if stripped.endswith(PERCENT) else None
 
 
-NUMBERS: dict[str, Parse] = {
-    "": cells.number,
-    POINT: cells.number,
+_PLAIN: dict[str, Parse] = {
+    "": undecided,
+    POINT: decimal_point,
     COMMA: decimal_comma,
-    THOUSANDS: thousands_comma,
+    THOUSANDS: decimal_point,
 }
+NUMBERS = _PLAIN | {style + PERCENT: _percentages(parse) for style, parse in _PLAIN.items()}
 """Ways to write numbers by name; "" is that of a column none of whose cells has told yet."""
 
 
@@ -75,36 +121,77 @@ def sign(text: str) -> str | None:
     if _fits(cells.number, text):
         return POINT if "." in text else ""
     fitting = [style for style in (COMMA, THOUSANDS) if _fits(NUMBERS[style], text)]
-    return "either" if len(fitting) > 1 else fitting[0] if fitting else None
+    if len(fitting) == 2:
+        return "either" if "," in text else ""
+    return fitting[0] if fitting else None
 
 
-def telling(text: str) -> str:
-    """Return the one way to write numbers that a text tells, "" if it tells none.
+def telling(text: str, known: str) -> str:
+    """Return the one way to write numbers that a text tells, `known` if it tells no more than that.
 
-    >>> telling("3,14"), telling("1,234")
-    ('comma', '')
+    >>> telling("3,14", ""), telling("1,234", ""), telling("3.1 %", "%"), telling("3.1 %", "")
+    ('comma', '', 'point%', '')
     """
-    told = sign(text) if "." in text or "," in text else ""
-    return told if told in (POINT, COMMA, THOUSANDS) else ""
+    if known.removesuffix(PERCENT) or ("." not in text and "," not in text):
+        return known
+    bare = bare_percentage(text) if known == PERCENT else text
+    told = sign(bare) if bare is not None else None
+    return told + known if told in (POINT, COMMA, THOUSANDS) else known
 
 
-def number_style(texts: Sequence[str]) -> tuple[str, FloatArray] | None:
-    """Return how texts are written that are numbers, and their values; None if they are no numbers."""
+def number_style(texts: Sequence[str], said: str = "") -> tuple[str, FloatArray] | None:
+    """Return how texts are written that are numbers, and their values; None if they are no numbers.
+
+    said: how they are written, if somebody said it.
+    """
+    if sum(PERCENT in text for text in texts) >= READABLE * len(texts):
+        inner = number_style([bare_percentage(text) or "" for text in texts], said)
+        return inner and (inner[0] + PERCENT, inner[1])
+    if said:
+        values = readable(NUMBERS[said], texts)
+        return (said, values) if values.size else None
     values = readable(cells.number, texts)
-    if values.size:
+    if values.size == len(texts):
         return POINT, values
     told = {sign(text): text for text in texts}
-    for style in (COMMA, THOUSANDS):
-        values = readable(NUMBERS[style], texts)
-        if values.size and style in told:
-            return style, values
-    if values.size and "either" in told:
+    found = {style: readable(NUMBERS[style], texts) for style in (POINT, COMMA)}
+    most = max(values.size for values in found.values())
+    if "either" in told and not {POINT, COMMA, THOUSANDS} & told.keys() and most:
         raise UnclearError(f"{told['either']!r} {either(told['either'])}")
-    if POINT in told and COMMA in told and readable(_any_number, texts).size:
-        raise UnclearError(
-            f"its numbers are written in two ways, such as {told[POINT]!r} and {told[COMMA]!r}: choose one"
-        )
-    return None
+    if not most:
+        if POINT in told and COMMA in told and readable(_any_number, texts).size:
+            raise UnclearError(
+                f"its numbers are written in two ways, such as {told[POINT]!r} and {told[COMMA]!r}: choose "
+                "one"
+            )
+        return None
+    comma = found[COMMA].size == most and (found[POINT].size < most or COMMA in told)
+    style = COMMA if comma else THOUSANDS if THOUSANDS in told else POINT
+    return style, found[COMMA if comma else POINT]
+
+
+def doubtful(texts: Sequence[str]) -> str | None:
+    """Return a number whose point may stand between thousands, if no other of its column tells.
+
+    >>> doubtful(["15.526", "542"]), doubtful(["15.526", "1.5"])
+    ('15.526', None)
+    """
+    first = None
+    for text in texts:
+        if "." in text:
+            if not GROUPED.fullmatch(text.strip()):
+                return None
+            first = first or text
+    return first
+
+
+def in_doubt(text: str, other: str, comma: str) -> str:
+    """Return what to say of a column with a point in doubt beside another one with commas."""
+    bare = text.strip()
+    return (
+        f"{bare!r} may be {float(bare):g} or {decimal_comma(bare):g}, since {other!r} has {comma}: say "
+        "--decimal comma or --decimal point"
+    )
 
 
 def _any_number(text: str) -> float:
@@ -117,7 +204,7 @@ def _any_number(text: str) -> float:
 def either(text: str) -> str:
     """Return what there is to say of a number that may be one or another."""
     one, other = (f"{NUMBERS[style](text):.12g}" for style in (COMMA, THOUSANDS))
-    return f"may be {one} or {other}: write it without a comma"
+    return f"may be {one} or {other}: say --decimal comma or --decimal point"
 
 
 # Dates ---------------------------------------------------------------------------------------------------
@@ -158,15 +245,24 @@ DATES: dict[str, Parse] = {ISO: cells.days} | {
 LAST_DAY = {"d": "31", "m": "12", "y": "2024"}
 
 
-def date_style(texts: Sequence[str]) -> tuple[str, FloatArray] | None:
-    """Return how texts are written that are dates, and their days; None if they are no dates."""
-    found = {style: readable(parse, texts) for style, parse in DATES.items()}
+def date_style(texts: Sequence[str], day_first: bool | None = None) -> tuple[str, FloatArray] | None:
+    """Return how texts are written that are dates, and their days; None if they are no dates.
+
+    day_first: whether the day comes before the month, if somebody said it; a year may come before both.
+    """
+    ways = {
+        style: parse
+        for style, parse in DATES.items()
+        if day_first is None or style[:1] not in ("d", "m") or day_first == (style[0] == "d")
+    }
+    found = {style: readable(parse, texts) for style, parse in ways.items()}
     most = max(values.size for values in found.values())
     best = [style for style, values in found.items() if most and values.size == most]
     if len(best) > 1:
         text = next(text for text in texts if _fits(DATES[best[0]], text))
         raise UnclearError(
-            f"nothing tells whether the day or the month of {text!r} comes first: write 2024-12-31"
+            f"nothing tells whether the day or the month of {text!r} comes first: say --day-first or "
+            "--month-first"
         )
     return (best[0], found[best[0]]) if best else None
 

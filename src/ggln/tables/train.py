@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +19,15 @@ from ggln.distributions.assembly import mixture
 from ggln.engine.gradient.learner import Learner
 from ggln.engine.threads import Threads
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.tables.checkpoint import Checkpoint, Progress
+from ggln.tables.checkpoint import Checkpoint, Progress, Unstoppable
+from ggln.tables.infer import infer
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Worker, mean_loss
 from ggln.tables.plan import Input, Plan, unreadable
 from ggln.tables.read import Bad, Chunk, Table
 from ggln.tables.sample import Aside, Lots, Sample, take
-from ggln.tables.schema import Encoder, infer
+from ggln.tables.schema import Encoder
+from ggln.tables.totals import Totals
 from ggln.tables.watch import Silent, Watch, left_out
 
 FloatArray = NDArray[np.float64]
@@ -71,6 +73,7 @@ class Training:
         self.rows: int | None = None  # of the table, where they have been counted
         self.model: TableRegressor
         self.encoder: Encoder
+        self.totals: Totals | None = None
 
     def run(self) -> TableRegressor:
         """Learn the table, from its beginning or from where the checkpoint was; return the model."""
@@ -103,10 +106,12 @@ class Training:
         if not sample.rows:
             raise ValueError(f"{table.name} has no rows" + " that could be learnt" * bool(table.count))
         plan = self.plan
-        schema, remarks = infer(table, sample.rows, plan.targets, plan.drop, plan.categories)
-        for remark in remarks:
+        regressor = GGLNRegressor(**plan.settings, random_state=plan.seed)
+        columns = (plan.targets, plan.drop, plan.categories, plan.keep)
+        schema, remarks, questions = infer(table, sample.rows, *columns, regressor._takes_gaps())
+        for remark in (*remarks, *questions):
             self.watch.say(remark)
-        self.model = TableRegressor.of(GGLNRegressor(**plan.settings, random_state=plan.seed), schema)
+        self.model = TableRegressor.of(regressor, schema)
         self.encoder = schema.bind(table, targets=True)
         together = self._together(sample, size)
         chunk = take(sample.chunk(), together)
@@ -168,24 +173,29 @@ class Training:
             return
         regressor = self.model.regressor_
         regressor.n_jobs = self.n_jobs
-        regressor._observer = self._observer(X[:LOSS_ROWS], Y[:LOSS_ROWS])
+        regressor._observer = self._observer(X, Y)
         regressor.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
         regressor.n_jobs = regressor._observer = None  # neither belongs to the model
         self.model.remember(X)
 
-    def _observer(self, X: FloatArray, Y: FloatArray) -> Any:
+    def _observer(self, rows: FloatArray, targets: FloatArray) -> Any:
         """Return what draws the bar of `fit`: its loss is that of a few rows, looked at from time to time."""
+        X, Y = rows[:LOSS_ROWS], targets[:LOSS_ROWS]
 
         @contextmanager
-        def stage(what: str, steps: int, learner: Learner | None) -> Iterator[Callable[[int], object]]:
-            def step(rows: int) -> None:
+        def stage(what: str, steps: int, learner: Any) -> Iterator[Callable[[int], object]]:
+            descends = isinstance(learner, Learner)  # networks that are solved have no loss before the end
+
+            def step(done: int) -> None:
                 loss = None
-                if learner is not None and self.watch.loss_due():
+                if descends and self.watch.loss_due():
                     joint = mixture([learner.predictions(X, Threads(1))], Y.shape[1])
                     loss = mean_loss(joint, Y)
-                advance(rows, loss)
+                advance(done, loss)
 
-            with self.watch.stage(what, steps, "models" if learner is None else "rows") as advance:
+            unit = "models" if learner is None else "rows" if descends else "layers"
+            together = f"{what} {len(rows):,} rows together" if unit == "layers" else what
+            with self.watch.stage(together, steps, unit) as advance:
                 yield step
 
         return stage
@@ -198,19 +208,25 @@ class Training:
         ahead: rows that were read already, with none among them that are held out.
         """
         self.encoder = self.model.schema_.bind(table, targets=True)
-        left = None if self.rows is None else self.rows - self.done
-        with (
-            Worker(self.model.regressor_, self.n_jobs) as worker,
-            self.watch.stage("learning", left) as advance,
-        ):
-            fresh = ((chunk, self._wanted(chunk, draws)) for chunk in table.chunks(PIECE))
-            for chunk, wanted in itertools.chain(((chunk, chunk) for chunk in ahead), fresh):
-                loss = self._learn(worker, *self._readable(wanted))
-                if chunk.numbers and chunk.numbers[-1] > self.done:
-                    advance(chunk.numbers[-1] - self.done, loss)
-                    self.done = chunk.numbers[-1]
-                    if self.checkpoint and self.checkpoint.due():
-                        self._kept()
+        pieces = self.checkpoint.pieces if self.checkpoint else Unstoppable()
+        try:
+            with (
+                Worker(self.model.regressor_, self.n_jobs) as worker,
+                self.watch.stage("learning", self.rows, done=self.done) as advance,
+                closing(pieces(table.chunks(PIECE))) as read,
+            ):
+                fresh = ((chunk, self._wanted(chunk, draws)) for chunk in read)
+                for chunk, wanted in itertools.chain(((chunk, chunk) for chunk in ahead), fresh):
+                    loss = self._learn(worker, *self._readable(wanted))
+                    if chunk.numbers and chunk.numbers[-1] > self.done:
+                        advance(chunk.numbers[-1] - self.done, loss)
+                        self.done = chunk.numbers[-1]
+                        if self.checkpoint and self.checkpoint.due():
+                            self._kept()
+        except BaseException:
+            if pieces.between:  # all that was read is learnt
+                self._kept()
+            raise
 
     def _wanted(self, chunk: Chunk, draws: Draws) -> Chunk:
         """Return the rows of a piece that are to be learnt now."""
@@ -240,6 +256,10 @@ class Training:
         """Return the rows of a piece that can be learnt, as numbers."""
         encoded = self.encoder(chunk)
         self._report(encoded.bad)
+        if self.totals is None:
+            self.totals = Totals(self.encoder)
+        for remark in self.totals.find(encoded):
+            self.watch.say(remark)
         known = ~np.isnan(encoded.Y).any(axis=1)
         self.unlabelled += int((~known).sum())
         return encoded.X[known], encoded.Y[known]

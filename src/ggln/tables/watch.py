@@ -45,8 +45,13 @@ class Watch(Protocol):
     def say(self, remark: str) -> None:
         """Say something that is worth a line."""
 
-    def stage(self, what: str, total: int | None, unit: str = "rows") -> AbstractContextManager[Advance]:
-        """Begin a stage of so many rows or of something else, or of nobody knows how many."""
+    def stage(
+        self, what: str, total: int | None, unit: str = "rows", done: int = 0
+    ) -> AbstractContextManager[Advance]:
+        """Begin a stage of so many rows or of something else, or of nobody knows how many.
+
+        done: how many of them were done by an earlier run.
+        """
 
     def loss_due(self) -> bool:
         """Return whether it is time for a new running loss."""
@@ -59,7 +64,13 @@ class Silent:
         """Keep quiet."""
 
     @contextmanager
-    def stage(self, what: str, total: int | None, unit: str = "rows") -> Iterator[Advance]:  # noqa: ARG002
+    def stage(
+        self,
+        what: str,  # noqa: ARG002
+        total: int | None,  # noqa: ARG002
+        unit: str = "rows",  # noqa: ARG002
+        done: int = 0,  # noqa: ARG002
+    ) -> Iterator[Advance]:
         """Show nothing."""
         yield lambda _rows, _loss: None
 

@@ -7,22 +7,71 @@ import json
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln.extras import require
-from ggln.tables import cells
-from ggln.tables.read import EXTENSIONS, Format, Row
+from ggln.tables import cells, styles
+from ggln.tables.columns import Number
+from ggln.tables.read import EXTENSIONS, Format, Row, Table
+from ggln.tables.schema import Schema
 
 FloatArray = NDArray[np.float64]
 JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 NO_ROWS: FloatArray = np.empty((0, 0))
 JSON_WORDS = {"true": True, "false": False}
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What a cell begins with that a spreadsheet would run."""
+
+
+class Shape(NamedTuple):
+    """What is to be written."""
+
+    form: Format | None
+    quantiles: list[float]
+    escape: bool  # cells that a spreadsheet would run
+
+
+class Convention(NamedTuple):
+    """How CSV is written: as the table that came."""
+
+    delimiter: str = ","
+    comma: bool = False  # whether decimals stand behind one
+    escape: bool = False
+    encoding: str = "utf-8"
+
+    def number(self, value: float) -> str:
+        """Return a number as text, with the nine digits that single precision has."""
+        text = "" if value != value else f"{value:.9g}"
+        return text.replace(".", ",") if self.comma else text
+
+    def cell(self, text: str) -> str:
+        """Return a cell, with an apostrophe before it if a spreadsheet would run it.
+
+        >>> [Convention(escape=True).cell(text) for text in ("=1+1", "-2.5", "-2+3")]
+        ["'=1+1", '-2.5', "'-2+3"]
+        """
+        bare = styles.bare_percentage(text) or text
+        return f"'{text}" if text.startswith(FORMULAS) and styles.sign(bare) is None else text
+
+
+def convention(table: Table, schema: Schema, escape: bool, values: Sequence[str] = ()) -> Convention:
+    """Return how to write the rows of a table, with numbers beside them.
+
+    values: the first of a stream, which tell what its model has not seen yet.
+    """
+    if not table.delimiter:
+        return Convention(escape=escape)
+    numbers = [column.style for column in schema.columns if isinstance(column, Number)]
+    told = [styles.sign(text) or "" for text in values]
+    comma = any(style.startswith(styles.COMMA) for style in (*numbers, *schema.signs.values(), *told))
+    return Convention(table.delimiter, comma, escape, table.dialect.encoding or "utf-8")
 
 
 class Writer(Protocol):
@@ -42,26 +91,23 @@ def prediction_names(targets: Sequence[str], quantiles: Sequence[float], support
     return [f"{target}_{what}" for target in targets for what in wanted]
 
 
-def shown(value: float) -> str:
-    """Return a number as text, with the nine digits that single precision has."""
-    return "" if value != value else f"{value:.9g}"
-
-
 class Separated:
     """CSV or TSV. The line of names comes with the first rows: where an error comes first, it comes alone."""
 
-    def __init__(self, file: TextIO, header: Sequence[str], delimiter: str) -> None:
-        self.writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        self.file, self.header = file, list(header)
+    def __init__(self, file: TextIO, header: Sequence[str], written: Convention) -> None:
+        self.writer = csv.writer(file, delimiter=written.delimiter, lineterminator="\n")
+        self.file, self.header, self.written = file, list(header), written
         self.begun = False
 
     def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
         """Write rows and hand them over at once."""
+        if self.written.escape:
+            rows = [list(map(self.written.cell, row)) for row in rows]
         if not self.begun:
-            self.writer.writerow(self.header)
+            self.writer.writerow(map(self.written.cell, self.header) if self.written.escape else self.header)
             self.begun = True
-        added = numbers.tolist()
-        self.writer.writerows([*row, *map(shown, more)] for row, more in zip(rows, added, strict=True))
+        added, number = numbers.tolist(), self.written.number
+        self.writer.writerows([*row, *map(number, more)] for row, more in zip(rows, added, strict=True))
         self.file.flush()
 
 
@@ -88,20 +134,20 @@ def _json_value(text: str) -> Any:
 class Parquet:
     """Parquet, in groups of rows. Columns of numbers are numbers, all others are texts."""
 
-    def __init__(self, path: Path, header: Sequence[str], numeric: Sequence[str]) -> None:
+    def __init__(self, path: Path, header: Sequence[str], numeric: Mapping[str, styles.Parse]) -> None:
         pyarrow, parquet = require("pyarrow", "Parquet"), require("pyarrow.parquet", "Parquet")
         kinds = [pyarrow.float64() if name in numeric else pyarrow.string() for name in header]
         self.schema = pyarrow.schema(list(zip(header, kinds, strict=True)))
         self.file = parquet.ParquetWriter(path, self.schema)
-        self.numeric = [name in numeric for name in header]
+        self.numeric = [numeric.get(name) for name in header]
 
     def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
         """Write rows as a group."""
         pyarrow = require("pyarrow", "Parquet")
         texts = list(zip(*rows, strict=True)) or [()] * (len(self.numeric) - numbers.shape[1])
         columns: list[list[Any]] = [
-            [None if cells.is_missing(text) else float(text) if number else text for text in column]
-            for column, number in zip(texts, self.numeric, strict=False)
+            [None if cells.is_missing(text) else parse(text) if parse else text for text in column]
+            for column, parse in zip(texts, self.numeric, strict=False)
         ]
         columns += [[None if value != value else value for value in column] for column in numbers.T.tolist()]
         arrays = [
@@ -122,7 +168,7 @@ def check_output(path: Path | None, form: Format | None, header: Sequence[str]) 
     form = form or EXTENSIONS.get(suffix, "csv")
     if path is None and form == "parquet":
         raise ValueError("Parquet cannot be written to standard output: name a file with -o")
-    twice = [name for i, name in enumerate(header) if name in header[:i]]
+    twice = [name for name, times in Counter(header).items() if times > 1]
     if twice:
         raise ValueError(f"the table has a column {twice[0]!r} already: rename it, predictions go there")
     return form
@@ -130,16 +176,21 @@ def check_output(path: Path | None, form: Format | None, header: Sequence[str]) 
 
 @contextmanager
 def open_writer(
-    path: Path | None, form: Format | None, header: Sequence[str], numeric: Sequence[str]
+    path: Path | None,
+    form: Format | None,
+    header: Sequence[str],
+    numeric: Mapping[str, styles.Parse],
+    written: Convention,
 ) -> Iterator[Writer]:
     """Give a writer to a file, which appears when it is complete, or without a path to standard output.
 
-    form: as `check_output` has it; numeric: the columns of numbers.
+    form: as `check_output` has it; numeric: the columns of numbers, and how these are read.
     """
     form = check_output(path, form, header)
+    encoding = written.encoding if form == "csv" else "utf-8"
     if path is None:
-        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
-        writer = _text_writer(sys.stdout, form, header)
+        sys.stdout.reconfigure(encoding=encoding, errors="surrogateescape")  # type: ignore[union-attr]
+        writer = _text_writer(sys.stdout, form, header, written)
         yield writer
         writer.write([], NO_ROWS)
         return
@@ -150,8 +201,8 @@ def open_writer(
             yield table
             table.file.close()
         else:
-            with unfinished.open("x", encoding="utf-8", errors="surrogateescape", newline="") as file:
-                writer = _text_writer(file, form, header)
+            with unfinished.open("x", encoding=encoding, errors="surrogateescape", newline="") as file:
+                writer = _text_writer(file, form, header, written)
                 yield writer
                 writer.write([], NO_ROWS)
         unfinished.replace(path)
@@ -160,9 +211,7 @@ def open_writer(
         raise
 
 
-def _text_writer(file: TextIO, form: Format, header: Sequence[str]) -> Writer:
-    return (
-        JsonLines(file, header)
-        if form == "jsonl"
-        else Separated(file, header, "\t" if form == "tsv" else ",")
-    )
+def _text_writer(file: TextIO, form: Format, header: Sequence[str], written: Convention) -> Writer:
+    if form == "jsonl":
+        return JsonLines(file, header)
+    return Separated(file, header, written._replace(delimiter="\t") if form == "tsv" else written)
