@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +62,10 @@ def main() -> int:
     parser.add_argument("--models", nargs="*", default=list(MODELS))
     parser.add_argument("--interrupts", type=int, default=100)
     options = parser.parse_args()
-    ended = interrupts.run(options.interrupts, options.models, options.seed)
-    print(f"{sum(ended.values())} interruptions, {ended['torn']} left a torn model: {ended}", flush=True)
+    ended = {"torn": 0}
+    if options.interrupts:
+        ended = interrupts.run(options.interrupts, options.models, options.seed)
+        print(f"{sum(ended.values())} interruptions, {ended['torn']} left a torn model: {ended}", flush=True)
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -71,18 +73,20 @@ def main() -> int:
         for model in options.models:
             sources.append(folder / f"{model}.ggln")
             MODELS[model]().save(sources[-1])
-        worker, begun = Worker(folder), time.monotonic()
+        worker, begun, lately = Worker(folder), time.monotonic(), deque[str](maxlen=8)
         for number in range(options.edits):
             if time.monotonic() - begun > options.seconds:
                 break
             source = sources[number % len(sources)]
             found = worker.run(source, options.seed + number)
             counts[found["outcome"]] += 1
+            place = f"{source.stem}, seed {options.seed + number}"
             if found["outcome"] not in FINE:
-                print(
-                    f"{source.stem}, seed {options.seed + number}: {found['outcome']}: {found['done']}",
-                    flush=True,
-                )
+                print(f"{place}: {found['outcome']}: {found['done']}", flush=True)
+            if found["outcome"].startswith("crash"):  # what was broken may have been so before
+                print("\n".join(["before that:", *lately]), flush=True)
+            if found["outcome"] in ("loaded", "refused later"):
+                lately.append(f"    {place}: {found['done']}")
         worker.stop()
     bad = sum(count for outcome, count in counts.items() if outcome not in FINE)
     print(f"{sum(counts.values())} edits, {bad} went wrong: {dict(counts.most_common())}")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -43,6 +44,7 @@ def attempt(source: Path, seed: int, target: Path) -> tuple[str, str]:
 def main() -> None:
     """Take jobs from standard input, a source and a seed a line, and answer each with a line."""
     warnings.simplefilter("ignore")
+    os.fsync = lambda _: None  # nobody needs these files after a crash
     target = Path(sys.argv[1])
     for line in sys.stdin:
         job = json.loads(line)

@@ -282,6 +282,10 @@ def restored(estimator: Any, header: Mapping[str, Any], tuples: Sequence[str]) -
 def take_names(model: Any, header: Mapping[str, Any]) -> None:
     """Take over the names of features from a model file; those that wait to join, too, where there are."""
     names, coming = header["feature_names"], header.get("coming", [])
+    learner = getattr(model, "learner_", None)
+    known = model.n_features_in_ + len(coming)
+    require(not coming or getattr(learner, "young", False), "features wait that nobody waits for")
+    require(learner is None or learner.columns <= known, "rows have more columns than there are features")
     for name in (*(names or ()), *coming):
         require(isinstance(name, str | int | float), f"{name!r} is no name of a feature")
     require(names is None or len(names) == model.n_features_in_, "feature_names are not as many as features")

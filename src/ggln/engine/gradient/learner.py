@@ -65,6 +65,8 @@ class Learner:
         """How many features networks know of."""
         return self.settings.features
 
+    columns = features
+
     @property
     def network_count(self) -> int:
         """How many networks there are."""

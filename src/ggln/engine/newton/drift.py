@@ -111,6 +111,12 @@ class DriftLearner(Beginner):
     def left(self, value: Any) -> None:
         self.leader.left = value
 
+    @property
+    def columns(self) -> int:
+        """How many columns rows have that are kept."""
+        known = [learner.columns for learner in (*self.learners_, *self.former)]
+        return max(self.ring.shape[1] - KEPT, *known)
+
     def solves_within(self, rows: int) -> bool:
         """Return whether so many further rows bring a learner to where it is solved afresh."""
         return any(learner.solves_within(rows) for learner in self.learners_)

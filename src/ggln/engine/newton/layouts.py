@@ -369,7 +369,7 @@ def check_classes(values: Any, arrays: Arrays, settings: Any, temperatures: int,
 
     kinds: of networks, if there are any.
     """
-    check_values(values, {"settings": anything, "rows": integer(1), "judged": number(0.0, WEIGHT)})
+    check_values(values, {"settings": anything, "rows": integer(), "judged": number(0.0, WEIGHT)})
     rest = {name: a for name, a in arrays.items() if not name.startswith(("network.", "bumps."))}
     count = kinds + bool(settings.regressions) if kinds else 1
     layout = {
@@ -389,7 +389,7 @@ def check_classes(values: Any, arrays: Arrays, settings: Any, temperatures: int,
         require(sane, "first.goals are no classes")
     check_scaler("scaler.inputs", rest["scaler.inputs"])
     check_shares("shares", rest["shares"])
-    if settings.regressions:
+    if settings.regressions and values["rows"]:
         check_regression(part(arrays, "bumps."), settings.features, settings.outputs)
     else:
         require(not part(arrays, "bumps."), "bumps are nothing that it should hold")

@@ -192,6 +192,7 @@ class Beginner:
 
     settings: Settings
     rows: int
+    first_rows: Any  # [(rows, targets, weights)]
 
     @property
     def young(self) -> bool:
@@ -202,6 +203,11 @@ class Beginner:
     def features(self) -> int:
         """How many features networks know of; further ones of rows wait until a young stream is solved."""
         return self.settings.features
+
+    @property
+    def columns(self) -> int:
+        """How many columns rows have that are kept, those that wait among them."""
+        return max([self.features, *(int(rows.shape[1]) for rows, _, _ in self.first_rows)])
 
 
 class ExactLearner(Beginner):

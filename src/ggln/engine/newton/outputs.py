@@ -85,6 +85,11 @@ class ApartLearner:
         """How many networks each output has."""
         return self.learners[0].network_count
 
+    @property
+    def columns(self) -> int:
+        """How many columns rows have that are kept."""
+        return max(learner.columns for learner in self.learners)
+
     def solves_within(self, rows: int) -> bool:
         """Return whether so many further rows bring it to where all are solved afresh."""
         return any(learner.solves_within(rows) for learner in self.learners)
