@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz import interrupts
-from fuzz.models import MODELS
+from fuzz.models import MODELS, ask, teach
 
 PATIENCE = 60.0
 """Seconds after which a file counts as one that hangs; the first ones of a kind are compiled for."""
@@ -72,7 +72,10 @@ def main() -> int:
         sources = []
         for model in options.models:
             sources.append(folder / f"{model}.ggln")
-            MODELS[model]().save(sources[-1])
+            fitted = MODELS[model]()
+            fitted.save(sources[-1])
+            ask(fitted)  # here, where compiling is waited for
+            teach(fitted)
         worker, begun, lately = Worker(folder), time.monotonic(), deque[str](maxlen=8)
         for number in range(options.edits):
             if time.monotonic() - begun > options.seconds:

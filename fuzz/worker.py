@@ -1,11 +1,13 @@
 """A process that loads edited files, one after the other, and says how each went; it may crash."""
 
 import copy
+import functools
 import json
 import os
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +16,15 @@ from fuzz.models import ask, teach
 from ggln import load, persistence
 
 
+@functools.cache
+def unedited(source: Path) -> tuple[dict[str, Any], persistence.Arrays]:
+    """Return what a file holds."""
+    return persistence.read(source)
+
+
 def attempt(source: Path, seed: int, target: Path) -> tuple[str, str]:
     """Edit a file, load and use it; return how that went, and what was done."""
-    header, arrays = persistence.read(source)
-    header = copy.deepcopy(header)
+    header, arrays = copy.deepcopy(unedited(source))
     done = edit(header, arrays, np.random.default_rng([seed, len(source.name)]))
     try:
         persistence.write(target, header, arrays)

@@ -30,19 +30,29 @@ def content(model, path):
 
 def test_signals_wait_until_the_end():
     seen = []
-    with pytest.raises(KeyboardInterrupt), Uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        seen.append("after")
+
+    def work():
+        with Uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            seen.append("after")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert seen == ["after"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_signals_wait_for_the_outermost_end():
     seen = []
-    with pytest.raises(KeyboardInterrupt), Uninterrupted():
+
+    def work():
         with Uninterrupted():
-            signal.raise_signal(signal.SIGINT)
-        seen.append("after")
+            with Uninterrupted():
+                signal.raise_signal(signal.SIGINT)
+            seen.append("after")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert seen == ["after"]
 
 

@@ -21,6 +21,8 @@ from ggln.engine.checks import (
 
 MOST_ROOM = 10_000
 """Features that a category may wait for."""
+MOST_COLUMNS = 1_000_000
+"""Columns of an array: their names are written down."""
 VALUE = number(-1e300, 1e300)
 NUMBER: dict[str, Test] = {
     "kind": TEXT,
@@ -43,7 +45,7 @@ COLUMNS = {"number": NUMBER, "boolean": NUMBER, "date": {**NUMBER, "clock": FLAG
 
 def check_table(header: Any, typical: Arrays, features: int, outputs: int) -> None:
     """Raise ValueError unless a header tells of a table, and typical values, if any, are of its features."""
-    told = {"categories": several(TEXT), "array": either(NOTHING, integer(1))}
+    told = {"categories": several(TEXT), "array": either(NOTHING, integer(1, MOST_COLUMNS))}
     check_values({name: header.get(name) for name in told}, told)
     table = header["table"]
     check_values(
