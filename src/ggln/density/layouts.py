@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from ggln.engine.checks import (
     FLAG,
+    LEAST,
     NOTHING,
     WEIGHT,
     Array,
@@ -38,12 +39,12 @@ FURTHEST = 1e6
 def check_noise(values: Any) -> None:
     """Raise ValueError unless strengths of the noise can be."""
     sane = values["unit"] == "data" or max(values["levels"]) <= FURTHEST
-    require(sane and 1e-15 <= values["spread"] <= 1e15, "levels cannot be so many spreads")
+    require(sane and 1e-30 <= values["spread"] <= 1e30, "levels cannot be so many spreads")
 
 
 def half(columns: int) -> Array:
     """Return the layout of the halves of ranges."""
-    return real(columns, low=1e-300, high=1e100)
+    return positive(columns, low=LEAST, high=1e100)
 
 
 def check_gaussians(values: Any, arrays: Arrays, block: int) -> None:

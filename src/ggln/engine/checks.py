@@ -25,6 +25,8 @@ SQUARES = 1e300
 """Sums of squares in the user's units, at most."""
 COUNT = 2**53
 """Numbers of rows, at most: further ones are not told apart in double precision."""
+LEAST = 5e-324
+"""The smallest positive number: units may be as small as numbers are."""
 SUM = 1e-3
 """How far shares may be off one, all together: rounding is far below."""
 
@@ -62,9 +64,9 @@ def amount(*shape: int | str, high: float = MOST) -> Array:
     return real(*shape, low=0.0, high=high)
 
 
-def positive(*shape: int | str, high: float = MOST) -> Array:
+def positive(*shape: int | str, high: float = MOST, low: float = 1e-100) -> Array:
     """Return the layout of an array of positive numbers."""
-    return real(*shape, low=1e-100, high=high)
+    return real(*shape, low=low, high=high)
 
 
 def whole(*shape: int | str, low: int = 0, below: int = COUNT, dtype: Any = np.int64) -> Array:

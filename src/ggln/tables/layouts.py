@@ -18,6 +18,8 @@ from ggln.engine.checks import (
     several,
     user,
 )
+from ggln.tables import styles
+from ggln.tables.columns import KINDS
 
 MOST_ROOM = 10_000
 """Features that a category may wait for."""
@@ -52,10 +54,12 @@ def check_table(header: Any, typical: Arrays, features: int, outputs: int) -> No
         {"signs": {}, **table}, {"columns": several(anything), "targets": several(TEXT, 1), "signs": anything}
     )
     require(len(table["targets"]) == outputs, "targets are not as many as outputs")
-    require(all(map(TEXT, table.get("signs", {}).values())), "signs are no names")
+    require(set(table.get("signs", {}).values()) <= {"", *styles.NUMBERS}, "signs are none")
     for column in table["columns"]:
         layout = COLUMNS[column["kind"]]
         check_values({**dict.fromkeys(layout), **_defaults(layout), **column}, layout)
+        ways = {"", *getattr(KINDS[column["kind"]], "ways", ())}
+        require(column.get("style", "") in ways, f"{column.get('style')!r} is no way to write a column")
     check_arrays(typical, {name: user("values", features, gaps=True) for name in typical})
 
 

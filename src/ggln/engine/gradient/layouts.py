@@ -123,6 +123,8 @@ def check_ensemble(arrays: Arrays, ensemble: Any, settings: Any, **more: Array) 
     check_shares("switching", arrays["switching"])
     check_shares("shares", arrays["shares"])
     _check_base(arrays)
+    if settings.hinges:
+        require((np.diagonal(arrays["hinges.triangle"]) > 1e-30).all(), "hinges.triangle is that of no rows")
 
 
 def layout_of_rows(layout: dict[str, Array]) -> dict[str, Array]:
