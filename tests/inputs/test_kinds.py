@@ -33,6 +33,10 @@ def row(table):
     return table[0] if not isinstance(table, list) else list(table[0])
 
 
+def column(table):
+    return [row[0] for row in table] if isinstance(table, list) else table[:, 0]
+
+
 WAYS = {
     "regressor": {
         "fit": lambda m, X: GGLNRegressor(**SMALL).fit(X, Y),
@@ -61,9 +65,7 @@ WAYS = {
         "update": lambda m, X: m.update(row(X), 0, 1.0),
         "partial_fit": lambda m, X: m.partial_fit(X, np.zeros(12, int), Y),
         "predict": lambda m, X: m.predict(X),
-        "rewards": lambda m, X: m.partial_fit(
-            np.zeros((12, 2)), np.zeros(12, int), [r[0] for r in X] if isinstance(X, list) else X[:, 0]
-        ),
+        "rewards": lambda m, X: m.partial_fit(np.zeros((12, 2)), np.zeros(12, int), column(X)),
     },
     "density": {
         "fit": lambda m, X: DenoisingDensity(random_state=0).fit(X),
