@@ -181,6 +181,36 @@ def test_files_that_nobody_edited_load(folder, tmp_path, make):
     assert (tmp_path / "again").read_bytes() == (folder / make.__name__).read_bytes()
 
 
+HONEST = {
+    "subnormal": (X * 1e-310, Y * 1e-310),
+    "tiny": (X * 1e-100, Y * 1e-100),
+    "large": (X * 1e99, Y * 1e99),
+    "far away": (X + 1e15, Y + 1e15),
+    "constant": (np.full_like(X, 1e30), np.full_like(Y, -1e30)),
+    "all scales": (X * 10.0 ** np.linspace(-30, 30, 40)[:, None], Y * 10.0 ** np.linspace(-30, 30, 40)),
+}
+GAPS = np.where(X > 0.5, np.nan, X)
+
+
+@pytest.mark.parametrize("table", HONEST)
+@pytest.mark.parametrize("kind", ["table", "weights", "gaps", "stream", "steps", "density", "policy"])
+def test_extreme_but_honest_models_load(tmp_path, table, kind):
+    rows, targets = HONEST[table]
+    gaps, weights = np.where(np.isnan(GAPS), np.nan, rows), np.linspace(1e-30, 1e90, 40)
+    makes = {
+        "table": lambda: GGLNRegressor(**SMALL).fit(rows, targets),
+        "weights": lambda: GGLNRegressor(**SMALL).fit(rows, targets, weights),
+        "gaps": lambda: GGLNRegressor(**SMALL).fit(gaps, targets),
+        "stream": lambda: GGLNRegressor(**SMALL).partial_fit(rows, targets),
+        "steps": lambda: GGLNRegressor(step="capped", context_dim=2, epochs=1, **SMALL).fit(rows, targets),
+        "density": lambda: DenoisingDensity(random_state=0).fit(gaps),
+        "policy": lambda: GLCB(2, random_state=0).partial_fit(rows, np.arange(40) % 2, targets),
+    }
+    makes[kind]().save(tmp_path / "one")
+    load(tmp_path / "one").save(tmp_path / "other")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
 def test_random_edits_and_interruptions_do_no_harm():
     """The short twin of ``make fuzz``."""
     kinds = ["table of numbers", "capped steps", "density"]
