@@ -192,6 +192,7 @@ HONEST = {
 GAPS = np.where(X > 0.5, np.nan, X)
 
 
+@pytest.mark.filterwarnings("ignore")  # of numbers at the ends of what there is
 @pytest.mark.parametrize("table", HONEST)
 @pytest.mark.parametrize("kind", ["table", "weights", "gaps", "stream", "steps", "density", "policy"])
 def test_extreme_but_honest_models_load(tmp_path, table, kind):

@@ -5,6 +5,7 @@ between two rows. So signals wait until a part of the rows is learnt; and where 
 is solved afresh, a copy learns it, which takes the learner's place when it is done.
 """
 
+import _signal  # type: ignore[import-not-found]  # `signal` looks up names of handlers, for 10 us
 import copy
 import functools
 import signal
@@ -16,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 PART = 1024
 """Rows that are learnt between two looks at signals: about a tenth of a second."""
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
+SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
 """Signals that may come with an exception, if somebody handles them so."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -42,10 +43,10 @@ class Uninterrupted:
         self._handlers: list[tuple[int, Any]] = []
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
-                handler = signal.getsignal(number)
+                handler = _signal.getsignal(number)
                 if callable(handler):
                     self._handlers.append((number, handler))
-                    signal.signal(number, self._note)
+                    _signal.signal(number, self._note)
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
@@ -53,7 +54,7 @@ class Uninterrupted:
 
     def __exit__(self, *exception: object) -> None:
         for number, handler in self._handlers:
-            signal.signal(number, handler)
+            _signal.signal(number, handler)
         if self._came is not None:
             dict(self._handlers)[self._came[0]](*self._came)
 
