@@ -29,7 +29,9 @@ class Worker:
     def start(self) -> None:
         """Start anew."""
         command = [sys.executable, "-m", "fuzz.worker", str(self.folder / "edited.ggln")]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
 
     def run(self, source: Path, seed: int) -> dict[str, Any]:
         """Let the process do one job; return what it says, or how it ended."""

@@ -52,11 +52,12 @@ def main() -> None:
     """Take jobs from standard input, a source and a seed a line, and answer each with a line."""
     warnings.simplefilter("ignore")
     os.fsync = lambda _: None  # nobody needs these files after a crash
-    target = Path(sys.argv[1])
+    target, answers = Path(sys.argv[1]), sys.stdout
+    sys.stdout = sys.stderr  # bars that show progress, where an edit asks for them
     for line in sys.stdin:
         job = json.loads(line)
         outcome, done = attempt(Path(job["source"]), job["seed"], target)
-        print(json.dumps({"outcome": outcome, "done": done}), flush=True)
+        print(json.dumps({"outcome": outcome, "done": done}), file=answers, flush=True)
 
 
 if __name__ == "__main__":
