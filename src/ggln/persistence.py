@@ -72,7 +72,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         size = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
     except (SafetensorError, KeyError, ValueError, TypeError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{name!r} is not a ggln model file, or is damaged: {error}") from error
+        raise ValueError(f"{name!r} is not a ggln model file, or is damaged: {str(error)[:120]}") from error
     if HEADER not in metadata:
         raise ValueError(f"{name!r} is a safetensors file, but not a ggln model")
     checksum, _, text = metadata[HEADER].partition(" ")

@@ -80,7 +80,7 @@ def as_numbers(name: str, values: Any, names: Any = None) -> FloatArray:
     names: of the values, if they have some.
     """
     if type(values) is not np.ndarray or values.dtype.kind not in "fiu":
-        refuse_kinds(name, values)
+        refuse_kinds(name, values, names)
     try:
         return np.array(values, np.float64, ndmin=2)
     except OverflowError as error:
@@ -90,8 +90,11 @@ def as_numbers(name: str, values: Any, names: Any = None) -> FloatArray:
         raise
 
 
-def refuse_kinds(name: str, values: Any) -> None:
-    """Raise ValueError for dates, durations and masks, which NumPy would take for numbers."""
+def refuse_kinds(name: str, values: Any, names: Any = None) -> None:
+    """Raise ValueError for dates, durations and masks, which NumPy would take for numbers.
+
+    names: of the values, if this is a single row of them.
+    """
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(
             f"{name} is a masked array, whose masked values would be taken for numbers: fill them, for "
@@ -99,7 +102,10 @@ def refuse_kinds(name: str, values: Any) -> None:
         )
     found = find_times(values)
     if found is not None:
-        raise ValueError(_about_times(name, *found))
+        kind, where = found
+        if name == "x" and isinstance(values, list | tuple):
+            where = f" in {find_strange(values, False, names)[1].lstrip(', ')}"
+        raise ValueError(_about_times(name, kind, where))
 
 
 def refuse_strange(name: str, values: Any, error: Exception, table: bool, names: Any = None) -> None:

@@ -470,6 +470,8 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
                 outputs = _columns(targets).shape[1]
                 if outputs != self.n_outputs_:
                     raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
+            if isinstance(learner, Learner):
+                learner.ensemble.require(rows.shape[0])
             table = self._widened(rows), _columns(targets), weights
             recorded: list[Any] = []
 
