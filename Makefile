@@ -73,6 +73,12 @@ format: $(DEV_STAMP) ## Format the code and apply the safe fixes
 bench: $(DEV_STAMP) ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: fuzz
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: export OPENBLAS_NUM_THREADS = 1
+fuzz: $(DEV_STAMP) ## Edit model files and interrupt learning at random, for some minutes
+	$(BIN)/python -m fuzz $(ARGS)
+
 .PHONY: docs
 docs: $(DOCS_STAMP) ## Build the site into build/docs; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
@@ -80,7 +86,7 @@ docs: $(DOCS_STAMP) ## Build the site into build/docs; warnings are errors
 .PHONY: clean
 clean: ## Remove the environment, the caches and what was built
 	rm -rf $(VENV) .numba_cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
-	find src tests benchmarks docs -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks fuzz docs -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
 
 # An interpreter is run before it is believed: a pyenv shim exists for versions that are not active.
 # The base pip may be too old for dependency groups (pip 25.1).

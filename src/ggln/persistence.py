@@ -4,13 +4,16 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.numpy import load as parse
 from safetensors.numpy import save
 
 from ggln import atomic
@@ -61,30 +64,60 @@ def _plain(value: Any) -> Any:
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """Read a model file, or raise ValueError saying what is wrong with it."""
-    if Path(path).is_dir():
-        raise ValueError(f"{os.fspath(path)!r} is a folder, not a ggln model file")
-    if not Path(path).exists():
-        raise FileNotFoundError(f"there is no model file {os.fspath(path)!r}")
+    name = os.fspath(path)
+    content = _content(name)
     try:
-        with safe_open(path, "numpy") as file:
-            metadata = file.metadata() or {}
-            arrays: Arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except PermissionError:
-        raise
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(f"{os.fspath(path)!r} is not a ggln model file, or is damaged: {error}") from error
+        # from memory: a file that is mapped, and shortened meanwhile, would end the process
+        arrays = {key: np.array(array) for key, array in parse(content).items()}
+        size = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
+    except (SafetensorError, KeyError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{name!r} is not a ggln model file, or is damaged: {str(error)[:120]}") from error
     if HEADER not in metadata:
-        raise ValueError(f"{os.fspath(path)!r} is a safetensors file, but not a ggln model")
+        raise ValueError(f"{name!r} is a safetensors file, but not a ggln model")
     checksum, _, text = metadata[HEADER].partition(" ")
     if digest(text, arrays) != checksum:
-        raise ValueError(f"{os.fspath(path)!r} is damaged: its checksum does not match its content")
-    header: dict[str, Any] = json.loads(text)
-    if header["format"] > FORMAT:
+        raise ValueError(f"{name!r} is damaged: its checksum does not match its content")
+    with naming(name):
+        header: dict[str, Any] = json.loads(text)
+        newer = header["format"] > FORMAT
+    if newer:
         raise ValueError(
-            f"{os.fspath(path)!r} has format {header['format']}, this version of ggln reads up to {FORMAT}: "
-            "upgrade ggln"
+            f"{name!r} has format {header['format']}, this version of ggln reads up to {FORMAT}: upgrade ggln"
         )
     return header, arrays
+
+
+def _content(name: str) -> bytes:
+    """Return what an ordinary file holds, read once."""
+    if Path(name).is_dir():
+        raise ValueError(f"{name!r} is a folder, not a ggln model file")
+    try:
+        # a pipe without anybody who writes would be waited for
+        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except PermissionError:
+        raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(f"there is no model file {name!r}") from error
+    except OSError as error:
+        raise ValueError(f"{name!r} is not a ggln model file, or is damaged: {error}") from error
+    with os.fdopen(file, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise ValueError(f"{name!r} is not a ggln model file: it is no ordinary file")
+        try:
+            return stream.read()
+        except (OSError, MemoryError) as error:
+            raise ValueError(f"{name!r} cannot be read: {error}") from error
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Make whatever goes wrong with the content of a file a ValueError that names the file."""
+    try:
+        yield
+    except Exception as error:
+        what = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"{os.fspath(path)!r} holds no model that could be: {what}") from error
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -104,7 +137,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     header, arrays = read(path)
     name = header.get("estimator")
-    if name not in LOADABLE:
+    if not isinstance(name, str) or name not in LOADABLE:
         raise ValueError(f"{os.fspath(path)!r} holds a {name!r}, which this version of ggln does not know")
     estimator = getattr(importlib.import_module(LOADABLE[name]), name)
-    return estimator._from_state(header, arrays)
+    with naming(path):
+        return estimator._from_state(header, arrays)

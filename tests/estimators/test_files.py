@@ -192,6 +192,35 @@ def test_a_folder_is_called_a_folder(tmp_path):
         load(tmp_path)
 
 
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="no ordinary file"):
+        load(tmp_path / "pipe")
+
+
+def test_a_file_that_is_shortened_meanwhile_is_refused(path, monkeypatch):
+    """Mapped, it would end the process: pages beyond the end are not there."""
+    parse = persistence.parse
+
+    def shortened(content):
+        os.truncate(path, 100)
+        return parse(content)
+
+    monkeypatch.setattr(persistence, "parse", shortened)
+    assert load(path).n_features_in_ == 3  # as it was when it was read
+    with pytest.raises(ValueError, match="not a ggln model file, or is damaged"):
+        load(path)
+
+
+@pytest.mark.parametrize("kind", ["X99", "BF16", "F8_E4M3", 7])
+def test_a_type_nobody_knows_is_refused(path, kind):
+    header = json.dumps({"a": {"dtype": kind, "shape": [1], "data_offsets": [0, 2]}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + b"00")
+    with pytest.raises(ValueError, match="not a ggln model") as error:
+        load(path)
+    assert_one_sentence(error, path)
+
+
 @pytest.mark.parametrize("name", ["missing", "missing/model"])
 def test_a_missing_file_is_called_missing(tmp_path, name):
     with pytest.raises(FileNotFoundError, match="there is no model file"):

@@ -20,11 +20,13 @@ from ggln.bandits.exploration import COUNTS, RULES
 from ggln.bandits.policy_mixin import Label, PolicyMixin
 from ggln.engine import constants
 from ggln.engine.arms.learner import ArmLearner, Decisions
+from ggln.engine.checks import numbered, require
 from ggln.engine.surfaces.learner import SurfaceLearner
 from ggln.engine.threads import Threads
-from ggln.estimators.base import RATE, draw_seed
+from ggln.estimators.base import RATE, draw_seed, take_names
 from ggln.estimators.named_rows import with_names
 from ggln.estimators.regressor import GGLNRegressor
+from ggln.estimators.whole import Uninterrupted, lock_of, parts, whole
 
 FloatArray = NDArray[np.float64]
 EXPLORING = 3
@@ -209,6 +211,7 @@ class GLCB(PolicyMixin, BaseEstimator):
 
     # Learning ------------------------------------------------------------------------------------------
 
+    @whole
     def update(self, context: ArrayLike, arm: Label, reward: float) -> Self:
         """Learn what an arm paid in a context."""
         self._begin()
@@ -242,6 +245,12 @@ class GLCB(PolicyMixin, BaseEstimator):
             log's policy saw nothing that the contexts do not hold, and varies less. The regression of
             base_model="linear" counts all decisions alike.
         """
+        with lock_of(self):
+            self._learn_log(contexts, arms, rewards, propensities)
+        return self
+
+    def _learn_log(self, contexts: ArrayLike, arms: Any, rewards: ArrayLike, propensities: Any) -> None:
+        """Learn logged decisions part by part, each as a whole."""
         self._begin()
         rows, names = self._rows(contexts), _get_feature_names(contexts)
         count = rows.shape[0]
@@ -251,10 +260,12 @@ class GLCB(PolicyMixin, BaseEstimator):
         if propensities is not None:
             paces = logs.weights(logs.probabilities(propensities, count), len(self.arms_))
         learner = self._learner or self._new_learner(rows.shape[1])
+        log = Decisions(rows, numbers, paid[:, None], paces)
         with Threads(joblib.effective_n_jobs(self.n_jobs)) as threads:
-            self._learn(learner, Decisions(rows, numbers, paid[:, None], paces), threads)
-        self._keep(learner, names)
-        return self
+            for own in parts(count):
+                with Uninterrupted():
+                    self._learn(learner, log.take(own), threads)
+                    self._keep(learner, names)
 
     def _learn(self, learner: ArmLearner | SurfaceLearner, decisions: Decisions, threads: Threads) -> None:
         """Learn decisions in their order, which then wait no more."""
@@ -268,6 +279,7 @@ class GLCB(PolicyMixin, BaseEstimator):
 
     # Arms ----------------------------------------------------------------------------------------------
 
+    @whole
     def add_arm(self, arm: Label | None = None, features: ArrayLike | None = None) -> Self:
         """Add an arm; by default it is called by the least number that is not taken.
 
@@ -296,6 +308,7 @@ class GLCB(PolicyMixin, BaseEstimator):
         self._pending = np.append(self._pending, 0.0)
         return self
 
+    @whole
     def remove_arm(self, arm: Label, forget: bool = False) -> Self:
         """Remove an arm. `add_arm` brings it back as it was, unless it is to be forgotten.
 
@@ -316,6 +329,7 @@ class GLCB(PolicyMixin, BaseEstimator):
         self._pending = self._pending[others]
         return self
 
+    @whole
     def warm_start(self, arm: Label, like: Label, rows: float = likes.ROWS) -> Self:
         """Let an arm begin with what is known of another one, as if it had paid the same in so many rows.
 
@@ -365,20 +379,36 @@ class GLCB(PolicyMixin, BaseEstimator):
                 parameters[name] = tuple(parameters[name])
         policy = cls(**parameters)
         policy._begin()
-        policy.arms_ = header["arms"]
+        policy.arms_ = logs.labels(list(header["arms"]))
         policy._random.bit_generator.state = header["random"]
         if "learner" in header:
             kind = SurfaceLearner if policy._exact else ArmLearner
-            policy._keep(kind.from_state(header["learner"], arrays), header["feature_names"])
+            own = {name: array for name, array in arrays.items() if not name.startswith("retired.")}
+            policy._keep(policy._fitting(kind.from_state(header["learner"], own)), header["feature_names"])
+            take_names(policy, header)
         policy._pending = np.array(header.get("pending", [0.0] * len(policy.arms_)), np.float64)
-        policy._described = {arm: np.array(features) for arm, features in header.get("described", [])}
-        for number, (arm, values) in enumerate(header.get("retired", [])):
-            start = f"retired.{number}."
-            own = {
-                name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
-            }
-            policy._retired[arm] = SurfaceLearner.from_state(values, own)
+        sane = policy._pending.shape == (len(policy.arms_),) and np.isfinite(policy._pending).all()
+        require(sane and (policy._pending >= 0.0).all(), "pending decisions are not those of the arms")
+        retired = header.get("retired", [])
+        logs.labels([*policy.arms_, *(arm for arm, _ in retired)])
+        for arm, features in header.get("described", []):
+            policy._described = likes.described(policy._described, arm, features)
+        for (arm, values), own in zip(retired, numbered(arrays, "retired."), strict=True):
+            learner = SurfaceLearner.from_state(values, own)
+            require(learner.features == policy._features and len(learner.names) == 1, f"{arm!r} is no arm")
+            policy._retired[arm] = learner
         return policy
+
+    def _fitting(self, learner: ArmLearner | SurfaceLearner) -> ArmLearner | SurfaceLearner:
+        """Return a learner from a file, if it is one for these arms and rewards."""
+        fits = len(learner.plays) == len(self.arms_)
+        if isinstance(learner, ArmLearner):
+            settings = networks.settings(self.get_params(), learner.features, self._seed)
+            own = learner.settings
+            fits &= (own.family, own.outputs) == (settings.family, settings.outputs)
+            fits &= learner.reward_range == self._range
+        require(fits, "the learner is not one of these arms and rewards")
+        return learner
 
     # Checks --------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ggln.engine import constants
 from ggln.engine.scaling import within
+from ggln.estimators.numeric import about_size, refuse_kinds
 
 FloatArray = NDArray[np.float64]
 HEAVIEST = 5.0
@@ -32,8 +33,11 @@ def refuse_bad(name: str, values: FloatArray) -> None:
 
 def context_rows(contexts: ArrayLike, features: int | None) -> FloatArray:
     """Return contexts [n, features], one of them as [1, features]; None is any number of features."""
+    refuse_kinds("contexts", contexts)
     try:
         rows = np.array(contexts, np.float64, ndmin=2)
+    except OverflowError as error:
+        raise ValueError(about_size("contexts")) from error
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"contexts must be numbers, as many in each row: {error}. Categories become columns of 0 and 1, "
@@ -83,8 +87,11 @@ def sized(name: str, values: Sequence[Any], count: int) -> list[Any]:
 
 def numbers(name: str, values: ArrayLike, count: int) -> FloatArray:
     """Return as many finite numbers as there are contexts."""
+    refuse_kinds(name, values)
     try:
         found = np.array(values, np.float64)
+    except OverflowError as error:
+        raise ValueError(about_size(name)) from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers, got {values!r}") from error
     if found.shape != (count,):

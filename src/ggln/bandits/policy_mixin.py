@@ -16,6 +16,7 @@ from ggln.bandits.policies import chances_of
 from ggln.engine.arms.learner import ArmLearner
 from ggln.engine.surfaces.learner import Posterior, SurfaceLearner
 from ggln.estimators.named_rows import in_order, with_names
+from ggln.estimators.whole import whole
 
 FloatArray = NDArray[np.float64]
 Label = Any
@@ -50,6 +51,7 @@ class PolicyMixin:
         """Check the parameters and name the arms, at the first call of anything."""
         raise NotImplementedError
 
+    @whole
     def select(self, context: Any) -> Any:
         """Return the arm to play in a context, a 1-D array or a dict of features; a list of arms for several.
 

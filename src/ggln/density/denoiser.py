@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.density.layouts import check_denoisers
 from ggln.density.scaling import Range, find_range
 from ggln.engine import constants
 from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, build, draw_gates, settings_from
+from ggln.engine.gradient.layouts import check_ensemble
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -150,6 +152,10 @@ class Denoisers:
             start += length
             progress(length)
 
+    def solves_within(self, rows: int) -> bool:
+        """Return whether so many further rows bring it to where networks are drawn afresh."""
+        return self.warming and self.rows + rows >= 1 << self.rows.bit_length()
+
     @property
     def features(self) -> int:
         """Columns."""
@@ -205,14 +211,15 @@ class Denoisers:
         """Return what `state` described."""
         names = ("levels", "unit", "widened", "range_rows")
         self = cls(settings_from(values["settings"]), *(values[name] for name in names))
+        parts = check_denoisers(values, arrays, self.settings)
         self.rows, self.warming = values["rows"], values["warming"]
         self.range = Range(arrays["range.middle"], arrays["range.half"], values["spread"])
         self.first_rows = arrays["first_rows"]
         for number, (level, time) in enumerate(zip(self.levels, values["times"], strict=True)):
-            own = {name.partition(".")[2]: a for name, a in arrays.items() if name.startswith(f"{number}.")}
-            noise = self.range.noise(level, self.unit)
+            own, noise = parts[number], self.range.noise(level, self.unit)
             gates = Gates(own["gates.codes"], own["gates.offsets"], own["gates.normals"])
             network = Denoiser(settings_for(self.settings, noise, number), noise, gates)
+            check_ensemble(own, network.ensemble, self.settings)
             network.ensemble.restore(own, time)
             self.networks.append(network)
         return self

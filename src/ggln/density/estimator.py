@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,9 @@ from ggln.density.checks import check_counts, check_length, check_mask, check_si
 from ggln.density.denoiser import Denoisers
 from ggln.density.exact import GatedGaussians, Level
 from ggln.density.parameters import Parameters
-from ggln.estimators.base import ROWS, refuse_bad
+from ggln.estimators.base import ROWS, refuse_bad, restored, take_names
+from ggln.estimators.numeric import naming_text
+from ggln.estimators.whole import learn_part, lock_of, parts
 
 GAPS = (
     'Networks that learn by gradient steps need every value: use step="exact", which takes missing values as '
@@ -121,7 +124,7 @@ class DenoisingDensity(Parameters):
             NaN is a missing value. Gradient steps take none, and need two columns at least.
         """
         self._check_parameters()
-        with self._unchanged_on_error():
+        with lock_of(self), self._unchanged_on_error():
             rows = self._rows(X, reset=True, gaps=True)
             denoisers = self._new_denoisers(rows.shape[1])
             steps = rows.shape[0] * (1 if self.step == "exact" else self.epochs)
@@ -130,7 +133,7 @@ class DenoisingDensity(Parameters):
                     denoisers.fit(rows, threads, progress)
                 else:
                     denoisers.fit(rows, self.epochs, self.shuffle, self.anneal, threads, progress)
-        self.denoisers_ = denoisers
+            self.denoisers_ = denoisers
         return self
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
@@ -138,16 +141,24 @@ class DenoisingDensity(Parameters):
 
         It makes no difference how rows are cut into calls.
         """
-        begin = not hasattr(self, "denoisers_")
-        if begin:
-            self._check_parameters()
-        with self._unchanged_on_error():
-            rows = self._rows(X, reset=begin, gaps=True)
-            denoisers = self._new_denoisers(rows.shape[1]) if begin else self.denoisers_
-            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
-                denoisers.partial_fit(rows, threads, progress)
-        self.denoisers_ = denoisers
+        with lock_of(self):
+            begin = not hasattr(self, "denoisers_")
+            if begin:
+                self._check_parameters()
+            with self._unchanged_on_error():
+                rows = self._rows(X, reset=begin, gaps=True)
+                denoisers = self._new_denoisers(rows.shape[1]) if begin else self.denoisers_
+                with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
+                    for own in parts(rows.shape[0]):
+                        lesson = methodcaller("partial_fit", rows[own], threads, progress)
+                        denoisers, _ = learn_part(denoisers, own.stop - own.start, lesson, self._keep)
         return self
+
+    def _keep(self, denoisers: Denoisers | GatedGaussians) -> None:
+        self.denoisers_ = denoisers
+
+    def _begun(self) -> bool:
+        return hasattr(self, "denoisers_")
 
     @property
     def noise_(self) -> FloatArray:
@@ -215,7 +226,8 @@ class DenoisingDensity(Parameters):
         exact = self.denoisers_ if isinstance(self.denoisers_, GatedGaussians) and steps is None else None
         if sample and exact is None:
             raise ValueError('sample=True needs step="exact", and no steps')
-        values = np.array(X, np.float64) if mask is not None else self._known_rows(X, gaps=True)
+        with naming_text(X=X):
+            values = np.array(X, np.float64) if mask is not None else self._known_rows(X, gaps=True)
         missing = np.isnan(values) if mask is None else check_mask(mask, np.shape(X))
         if exact is not None:
             rows = self._known_rows(np.where(missing, np.nan, values), gaps=True)
@@ -360,16 +372,11 @@ class DenoisingDensity(Parameters):
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
-        parameters: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in header["parameters"].items()
-        }
-        model = cls(**parameters)
+        model: Self = restored(cls, header, list(header["parameters"]))
         kind = GatedGaussians if model.step == "exact" else Denoisers
         model.denoisers_ = kind.from_state(header["denoisers"], arrays)
         model.n_features_in_ = model.denoisers_.features
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        take_names(model, header)
         return model
 
     # Small parts ---------------------------------------------------------------------------------------
@@ -381,7 +388,8 @@ class DenoisingDensity(Parameters):
         """
         exact = self.step == "exact" if reset else isinstance(self.denoisers_, GatedGaussians)
         fewest = 2 if reset and not exact else 1
-        rows: FloatArray = validate_data(self, X, reset=reset, ensure_min_features=fewest, **ROWS)
+        with naming_text(X=X):
+            rows: FloatArray = validate_data(self, X, reset=reset, ensure_min_features=fewest, **ROWS)
         about_gaps = "Fill in missing values first, with infill" if exact else GAPS
         refuse_bad("X", rows, getattr(self, "feature_names_in_", None), gaps and exact, about_gaps)
         return rows

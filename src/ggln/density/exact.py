@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.density.layouts import check_gaussians
 from ggln.density.scaling import CONSTANT, Range
 from ggln.engine.gaussians import mixture
 from ggln.engine.gaussians.model import Gaussians, sample
@@ -176,6 +177,10 @@ class GatedGaussians:
         """Columns."""
         return self.columns
 
+    def solves_within(self, rows: int) -> bool:
+        """Return whether so many further rows bring it to where all are solved afresh."""
+        return self.kept is not None and self.rows + rows >= schedule(self.rows)
+
     def fit(self, rows: FloatArray, threads: Threads, progress: Callable[[int], object]) -> None:
         """Solve a table. Only before anything else was learnt."""
         self.rows = len(rows)
@@ -279,6 +284,7 @@ class GatedGaussians:
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "GatedGaussians":
         """Return what `state` described."""
+        check_gaussians(values, arrays, BLOCK_ROWS)
         self = cls(*(values[name] for name in ("columns", "levels", "unit", "seed")))
         self.rows, self.kept = values["rows"], [arrays["kept"]] if values["keeps"] else None
         self.waiting = arrays["waiting"]

@@ -16,11 +16,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ggln.engine import constants
+from ggln.engine.checks import require
 from ggln.engine.gradient.learner import Learner
 from ggln.engine.scaling import within
 from ggln.engine.threads import Threads
 from ggln.estimators.named_rows import by_name, complete, in_order
 from ggln.estimators.numeric import as_numbers, dense, naming_text, place_of
+from ggln.estimators.whole import learn_part
 
 FloatArray = NDArray[np.float64]
 RATE = Interval(Real, 0, 1e9, closed="right")
@@ -36,6 +38,8 @@ GAPS = (
 """What to do about a missing feature."""
 
 COUNTS = Interval(Integral, 1, None, closed="left")
+ONE = np.ones(1)
+"""The weight of a single row."""
 JOBS = [None, Interval(Integral, None, -1, closed="right"), COUNTS]
 
 Observer = Callable[[str, int, Learner | None], AbstractContextManager[Callable[[int], object]]]
@@ -119,14 +123,21 @@ class NetworkEstimator:
     def _unchanged_on_error(self) -> Iterator[None]:
         """Take back what scikit-learn noted about the features, if anything goes wrong within."""
         before = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
+        begun = self._begun()
         try:
             yield
         except BaseException:
+            if not begun and self._begun():  # some rows were learnt, with these features
+                raise
             for name in [name for name in vars(self) if name.endswith("_in_")]:
                 delattr(self, name)
             for name, value in before.items():
                 setattr(self, name, value)
             raise
+
+    def _begun(self) -> bool:
+        """Return whether there is a learner."""
+        return hasattr(self, "learner_")
 
     def _one(self, x: Any) -> FloatArray:
         """Return a single row to predict, checked, as an array of shape (1, features)."""
@@ -192,6 +203,15 @@ class NetworkEstimator:
             self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_, self._coming = len(names), []
 
+    def _take_one(self, row: FloatArray, coming: list[Any], target: FloatArray) -> None:
+        """Learn a single row, checked, as a whole."""
+
+        def keep(learner: Any) -> None:
+            self.learner_ = learner
+            self._join(coming)
+
+        learn_part(self.learner_, 1, lambda learner: learner.learn_one(row, target, ONE), keep)
+
     def _checked(self, x: Any, names: Any, features: int) -> FloatArray:
         """Return the values of a single row as an array (1, features)."""
         row = as_numbers("x", x, names)
@@ -246,6 +266,31 @@ class NetworkEstimator:
         with Progress() as bar:
             task = bar.add_task(what, total=steps)
             yield lambda done: bar.advance(task, done)
+
+
+def restored(estimator: Any, header: Mapping[str, Any], tuples: Sequence[str]) -> Any:
+    """Return an estimator with the parameters of a model file, checked; lists of JSON are tuples again."""
+    parameters = dict(header["parameters"])
+    for name in tuples:
+        if isinstance(parameters[name], list):
+            parameters[name] = tuple(parameters[name])
+    model = estimator(**parameters)
+    model._check_parameters()
+    return model
+
+
+def take_names(model: Any, header: Mapping[str, Any]) -> None:
+    """Take over the names of features from a model file; those that wait to join, too, where there are."""
+    names, coming = header["feature_names"], header.get("coming", [])
+    learner = getattr(model, "learner_", None)
+    known = model.n_features_in_ + len(coming)
+    require(not coming or getattr(learner, "young", False), "features wait that nobody waits for")
+    require(learner is None or learner.columns <= known, "rows have more columns than there are features")
+    for name in (*(names or ()), *coming):
+        require(isinstance(name, str | int | float), f"{name!r} is no name of a feature")
+    require(names is None or len(names) == model.n_features_in_, "feature_names are not as many as features")
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
 
 
 def draw_seed(random_state: int | np.random.RandomState | None) -> int:

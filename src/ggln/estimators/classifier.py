@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
@@ -22,16 +23,27 @@ from sklearn.utils.validation import (
 
 from ggln import persistence
 from ggln.engine import constants
+from ggln.engine.checks import require
 from ggln.engine.gating import SAMPLERS
 from ggln.engine.gradient.build import Settings, bernoulli_settings
 from ggln.engine.gradient.learner import Course, Learner
 from ggln.engine.newton.classes import ClassLearner
 from ggln.engine.newton.learner import Settings as ExactSettings
 from ggln.estimators import labels
-from ggln.estimators.base import COUNTS, JOBS, RATE, ROWS, refuse_arguments, refuse_bad
+from ggln.estimators.base import (
+    COUNTS,
+    JOBS,
+    RATE,
+    ROWS,
+    refuse_arguments,
+    refuse_bad,
+    restored,
+    take_names,
+)
 from ggln.estimators.base_regressors import find_splits
 from ggln.estimators.numeric import dense, naming_text
 from ggln.estimators.probabilistic import ProbabilityMixin, mix
+from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, parts
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -218,13 +230,14 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         """
         weight = _weight_among("fit", more, self.step == "newton")
         self._check_parameters()
-        with self._unchanged_on_error():
+        with lock_of(self), self._unchanged_on_error():
             rows, names = self._check_table(X, y, reset=True)
             weights = _check_weights(weight, rows)
             classes = labels.check(np.unique(names), "y")
             learner = self._new_learner(rows.shape, classes)
             self._learn_table(learner, rows, labels.targets(names, classes), weights)
-        self.learner_, self.classes_, self._coming, self._ignored = learner, classes, [], []
+            with Uninterrupted():
+                self.learner_, self.classes_, self._coming, self._ignored = learner, classes, [], []
         return self
 
     def _learn_table(
@@ -270,9 +283,9 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         self._require_fitted("learn_one")
         label = np.asarray([y])
         labels.refuse_unknown(label, self.classes_)
-        row, coming = self._one_to_learn(x)
-        self.learner_.learn_one(row, labels.targets(label, self.classes_), ONE)
-        self._join(coming)
+        target = labels.targets(label, self.classes_)
+        with lock_of(self):
+            self._take_one(*self._one_to_learn(x), target)
         return self
 
     # Saving --------------------------------------------------------------------------------------------
@@ -299,20 +312,19 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
-        parameters = header["parameters"]
-        for name in ("layer_sizes", "weight_range", "context_dim"):
-            if isinstance(parameters[name], list):
-                parameters[name] = tuple(parameters[name])
-        model = cls(**parameters)
+        model: Self = restored(cls, header, ("layer_sizes", "weight_range", "context_dim"))
         if header.get("exact"):
             model.learner_ = ClassLearner.from_state(header["learner"], arrays)
         else:
             model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
         model.n_features_in_ = model.learner_.features
         model._coming, model._ignored = header["coming"], []
-        model.classes_ = np.array(header["classes"], dtype=header["classes_type"])
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        model.classes_ = labels.check(np.array(header["classes"], dtype=header["classes_type"]), "classes")
+        labels.check_storable(model.classes_)
+        outputs, count = model.learner_.settings.outputs, model.classes_.size
+        known = model.classes_.ndim == 1 and np.array_equal(np.unique(model.classes_), model.classes_)
+        require(known and outputs == (1 if count == 2 else count), "classes are not those of the networks")
+        take_names(model, header)
         return model
 
     # Checks --------------------------------------------------------------------------------------------
@@ -361,6 +373,18 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
     ) -> FloatArray:
         """Learn rows in their order; return the probabilities from before, if asked to `record`."""
+        with lock_of(self):
+            return self._learn_rows(X, y, classes, record, sample_weight)
+
+    def _learn_rows(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        record: bool,
+        sample_weight: ArrayLike | None,
+    ) -> FloatArray:
+        """Learn rows part by part, each as a whole."""
         begin = not hasattr(self, "learner_")
         if begin:
             self._check_parameters()
@@ -373,16 +397,19 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
             learner = self._new_learner((0, rows.shape[1]), known) if begin else self.learner_
             if isinstance(learner, Learner):
                 learner.ensemble.require(rows.shape[0])
-            targets = labels.targets(names, known)
+            table = self._widened(rows), labels.targets(names, known), weights
+
+            def keep(learner: Any) -> None:
+                self.learner_, self.classes_ = learner, known
+                self._join(self._coming)
+
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
                 # in parts, so that what was recorded of all neurons need not be kept
-                for start in range(0, rows.shape[0], constants.BLOCK_ROWS):
-                    part = slice(start, start + constants.BLOCK_ROWS)
-                    table = self._widened(rows[part]), targets[part], weights[part]
-                    found = learner.partial_fit(*table, threads, record, progress)
+                for own in parts(rows.shape[0]):
+                    part = (*(array[own] for array in table), threads, record, progress)
+                    lesson = methodcaller("partial_fit", *part)
+                    learner, found = learn_part(learner, own.stop - own.start, lesson, keep)
                     chances += [mix(predictions) for predictions in found]
-        self.learner_, self.classes_ = learner, known
-        self._join(self._coming)
         return labels.normalise(np.concatenate(chances)) if record else np.empty((0, known.size))
 
     # Small parts ---------------------------------------------------------------------------------------

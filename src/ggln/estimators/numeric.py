@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from ggln.engine import memory
+from ggln.engine.constants import MAX_MAGNITUDE
 
 FloatArray = NDArray[np.float64]
 KINDS: dict[str, tuple[type, ...]] = {
@@ -62,11 +63,11 @@ def naming_text(**tables: Any) -> Iterator[None]:
     Dates are refused even where NumPy would take them for numbers: since when and in which unit nobody said.
     """
     for name, values in tables.items():
-        found = find_times(values)
-        if found is not None:
-            raise ValueError(_about_times(name, *found))
+        refuse_kinds(name, values)
     try:
         yield
+    except OverflowError as error:
+        raise ValueError(about_size(" or ".join(tables))) from error
     except (TypeError, ValueError) as error:
         for name, values in tables.items():
             refuse_strange(name, values, error, table=True)
@@ -78,11 +79,33 @@ def as_numbers(name: str, values: Any, names: Any = None) -> FloatArray:
 
     names: of the values, if they have some.
     """
+    if type(values) is not np.ndarray or values.dtype.kind not in "fiu":
+        refuse_kinds(name, values, names)
     try:
         return np.array(values, np.float64, ndmin=2)
+    except OverflowError as error:
+        raise ValueError(about_size(name)) from error
     except (TypeError, ValueError) as error:
         refuse_strange(name, values, error, table=False, names=names)
         raise
+
+
+def refuse_kinds(name: str, values: Any, names: Any = None) -> None:
+    """Raise ValueError for dates, durations and masks, which NumPy would take for numbers.
+
+    names: of the values, if this is a single row of them.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} is a masked array, whose masked values would be taken for numbers: fill them, for "
+            "example with NaN, by values.filled(numpy.nan); the model is unchanged"
+        )
+    found = find_times(values)
+    if found is not None:
+        kind, where = found
+        if name == "x" and isinstance(values, list | tuple):
+            where = f" in {find_strange(values, False, names)[1].lstrip(', ')}"
+        raise ValueError(_about_times(name, kind, where))
 
 
 def refuse_strange(name: str, values: Any, error: Exception, table: bool, names: Any = None) -> None:
@@ -108,6 +131,14 @@ def _about_text(name: str) -> str:
     )
 
 
+def about_size(name: str) -> str:
+    """Return what to say of an integer that no float can hold."""
+    return (
+        f"Input {name} contains an integer that is too large. Values must be finite numbers, at most "
+        f"{MAX_MAGNITUDE:g} in size: correct it; the model is unchanged"
+    )
+
+
 def _about_times(name: str, kind: str, where: str) -> str:
     number, table = REMEDIES[kind]
     instead = f"; for regression, ggln.TableRegressor {table}" if name != "y" and table else ""
@@ -124,7 +155,7 @@ def _kind(cell: object) -> str:
 def find_times(values: Any) -> tuple[str, str] | None:
     """Return what a table holds that is a date, a time or a duration, and in which column; None if nothing.
 
-    Only types are looked at, and of columns of objects the first value, which costs next to nothing.
+    Only types are looked at, and of objects the first row, which costs next to nothing.
     """
     if hasattr(values, "columns"):
         for i, name in enumerate(values.columns):
@@ -133,12 +164,15 @@ def find_times(values: Any) -> tuple[str, str] | None:
             if found is not None:
                 return found[0], f" in the column {name!r}"
         return None
+    if isinstance(values, TIMES):
+        return _kind(values), ""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    if kind in "OMm" and (isinstance(values, list | tuple) or hasattr(values, "dtype")):
+    if kind in "OMm" and (isinstance(values, list | tuple) or np.ndim(values)):
         first: Any = next(iter(values), None)
-        if np.ndim(first) == 1:
-            first = next(iter(first), None)
-        return (_kind(first), "") if isinstance(first, TIMES) else None
+        cells = values if np.ndim(first) == 0 and isinstance(values, list | tuple) else first
+        for cell in cells if np.ndim(cells) == 1 else (first,):
+            if isinstance(cell, TIMES):
+                return _kind(cell), ""
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn.utils.validation import (
 from ggln import persistence
 from ggln.distributions.assembly import Distribution, mixture
 from ggln.engine import constants
+from ggln.engine.checks import require
 from ggln.engine.gating import SAMPLERS
 from ggln.engine.gradient.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.engine.gradient.learner import Course, Learner
@@ -28,11 +30,12 @@ from ggln.engine.newton.constants import FOLDS, MOST_COMPONENTS, NETWORKS
 from ggln.engine.newton.learner import Settings as ExactSettings
 from ggln.engine.newton.learner import make_learner, restore_learner
 from ggln.engine.scaling import within
-from ggln.estimators.base import COUNTS, JOBS, RATE, ROWS, refuse_bad
+from ggln.estimators.base import COUNTS, JOBS, RATE, ROWS, refuse_bad, restored, take_names
 from ggln.estimators.base_regressors import cross_fit, find_splits
 from ggln.estimators.distributional import DistributionMixin
 from ggln.estimators.named_rows import with_names
 from ggln.estimators.numeric import as_numbers, dense, naming_text
+from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, parts
 from ggln.explain import ExplainMixin
 
 FloatArray = NDArray[np.float64]
@@ -44,8 +47,6 @@ NEWTON_BASES = "auto", "feature"
 """What networks that are solved take."""
 MEMORY = Interval(Integral, 16, None, closed="left")
 """Rows that are remembered: with fewer, there would be too few for networks."""
-ONE = np.ones(1)
-"""The weight of a single row."""
 
 
 class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimator):
@@ -250,7 +251,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             all. Gradient steps take none.
         """
         self._check_parameters()
-        with self._unchanged_on_error():
+        with lock_of(self), self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
             weights = self._check_weights(sample_weight, rows)
             counted = weights > 0  # the others are not there at all: they would take part in drawing folds
@@ -261,7 +262,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
                 self._solve(learner, rows, _columns(targets), weights)
             else:
                 self._descend(learner, rows, _columns(targets))
-        self._keep(learner, targets)
+            self._keep(learner, targets)
         return self
 
     def _solve(self, learner: Any, rows: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
@@ -304,13 +305,13 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         if not hasattr(self, "learner_"):
             return self._begin_with(x, y)
-        (row, coming), target = self._one_to_learn(x), as_numbers("y", y)
+        target = as_numbers("y", y)
         if target.shape != (1, self.n_outputs_):
             raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
         if not within(target, constants.MAX_MAGNITUDE):
             refuse_bad("y", target, None)
-        self.learner_.learn_one(row, target, ONE)
-        self._join(coming)
+        with lock_of(self):
+            self._take_one(*self._one_to_learn(x), target)
         return self
 
     def _begin_with(self, x: Any, y: ArrayLike) -> Self:
@@ -321,9 +322,10 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         row, target = as_numbers("x", values, names), as_numbers("y", y)
         refuse_bad("x", row, names, self._takes_gaps())
         refuse_bad("y", target, None)
-        self.partial_fit(row, target[0] if np.ndim(y) == 0 else target)
-        if names is not None:
-            self.feature_names_in_ = np.asarray(names, dtype=object)
+        with lock_of(self), Uninterrupted():
+            self.partial_fit(row, target[0] if np.ndim(y) == 0 else target)
+            if names is not None:
+                self.feature_names_in_ = np.asarray(names, dtype=object)
         return self
 
     # Saving --------------------------------------------------------------------------------------------
@@ -360,11 +362,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
-        parameters = header["parameters"]
-        for name in ("layer_sizes", "weight_range", "context_dim"):
-            if isinstance(parameters[name], list):
-                parameters[name] = tuple(parameters[name])
-        model = cls(**parameters)
+        model: Self = restored(cls, header, ("layer_sizes", "weight_range", "context_dim"))
         if model.step == "newton":
             model.learner_ = restore_learner(header["learner"], arrays)
         else:
@@ -373,8 +371,9 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         model._coming, model._ignored = header["coming"], []
         model.n_outputs_ = model.learner_.settings.outputs
         model._flat_target = header["flat_target"]
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        flat = model._flat_target in ((True, False) if model.n_outputs_ == 1 else (False,))
+        require(flat, "flat_target cannot be, with so many outputs")
+        take_names(model, header)
         return model
 
     # Checks --------------------------------------------------------------------------------------------
@@ -449,6 +448,13 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         self, X: ArrayLike, y: ArrayLike, record: bool, sample_weight: ArrayLike | None = None
     ) -> list[Any]:
         """Learn rows in their order, going on or beginning."""
+        with lock_of(self):
+            return self._learn_rows(X, y, record, sample_weight)
+
+    def _learn_rows(
+        self, X: ArrayLike, y: ArrayLike, record: bool, sample_weight: ArrayLike | None
+    ) -> list[Any]:
+        """Learn rows part by part, each as a whole."""
         begin = not hasattr(self, "learner_")
         if begin:
             self._check_parameters()
@@ -464,13 +470,23 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
                 outputs = _columns(targets).shape[1]
                 if outputs != self.n_outputs_:
                     raise ValueError(f"y has {outputs} outputs, but this model predicts {self.n_outputs_}")
+            if isinstance(learner, Learner):
+                learner.ensemble.require(rows.shape[0])
+            table = self._widened(rows), _columns(targets), weights
+            recorded: list[Any] = []
+
+            def keep(learner: Any) -> None:
+                if begin and not hasattr(self, "learner_"):
+                    self._keep(learner, targets)
+                self.learner_ = learner
+                self._join(self._coming)
+
             with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
-                recorded: list[Any] = learner.partial_fit(
-                    self._widened(rows), _columns(targets), weights, threads, record, progress
-                )
-        if begin:
-            self._keep(learner, targets)
-        self._join(self._coming)
+                for own in parts(rows.shape[0]):
+                    part = (*(array[own] for array in table), threads, record, progress)
+                    lesson = methodcaller("partial_fit", *part)
+                    learner, found = learn_part(learner, own.stop - own.start, lesson, keep)
+                    recorded += found
         return recorded
 
     # Small parts ---------------------------------------------------------------------------------------
@@ -530,9 +546,10 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         return Settings(**values, features=shape[1], outputs=outputs, seed=self._seed())
 
     def _keep(self, learner: Any, targets: FloatArray) -> None:
-        self.learner_, self._coming, self._ignored = learner, [], []
-        self.n_outputs_ = learner.settings.outputs
-        self._flat_target = targets.ndim == 1
+        with Uninterrupted():
+            self.learner_, self._coming, self._ignored = learner, [], []
+            self.n_outputs_ = learner.settings.outputs
+            self._flat_target = targets.ndim == 1
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ggln import persistence
 from ggln.distributions.assembly import Distribution
+from ggln.engine.checks import require
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.explain.effects import reference_values
 from ggln.tables.explained import ExplainedTables
@@ -32,6 +33,7 @@ from ggln.tables.frames import (
     unread,
 )
 from ggln.tables.infer import infer, infer_stream
+from ggln.tables.layouts import check_table
 from ggln.tables.schema import Schema
 
 FloatArray = NDArray[np.float64]
@@ -295,10 +297,17 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
-        regressor = GGLNRegressor._from_state(header["regressor"], arrays)
+        own = {name: array for name, array in arrays.items() if name != TYPICAL}
+        regressor = GGLNRegressor._from_state(header["regressor"], own)
+        typical = {name: array for name, array in arrays.items() if name == TYPICAL}
+        check_table(header, typical, regressor.n_features_in_, regressor.n_outputs_)
         model = cls.of(regressor, Schema.from_json(header["table"]), arrays.get(TYPICAL))
         model.categories, model._array = tuple(header["categories"]), header["array"]
         model.scores_ = header.get("scores")
+        known = len(model.schema_.features())
+        require(
+            known == regressor.n_features_in_, f"its columns make {known} features, not those of networks"
+        )
         return model
 
     # Small parts ---------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from ggln.engine.arms.rewards import BernoulliRewards, GaussianRewards, Rewards,
 from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, draw_gates, settings_from
 from ggln.engine.gradient.ensemble import blocks
+from ggln.engine.gradient.layouts import check_arms, check_ensemble, rest_of_arms
 from ggln.engine.scaling import Scaler
 from ggln.engine.threads import Threads
 
@@ -205,10 +206,13 @@ class ArmLearner:
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "ArmLearner":
         """Return the learner that `state` described."""
-        span = values["reward_range"]
-        learner = cls(settings_from(values["settings"]), 1, None if span is None else (span[0], span[1]))
+        span, settings = values["reward_range"], settings_from(values["settings"])
+        check_arms(values, arrays, settings)
+        learner = cls(settings, 1, None if span is None else (span[0], span[1]))
         gates = Gates(arrays["gates.codes"], arrays["gates.offsets"], arrays["gates.normals"])
-        learner.arms = Arms(learner.settings, gates, values["arms"])
+        learner.arms = Arms(settings, gates, values["arms"])
+        rest = rest_of_arms(settings, values["arms"], learner.kind.bins)
+        check_ensemble(arrays, learner.arms.table, settings, **rest)
         learner.arms.restore(arrays)
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.rows, learner.warming = values["rows"], values["warming"]

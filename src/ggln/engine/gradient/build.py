@@ -19,6 +19,7 @@ from ggln.engine.bases.base_models import (
 from ggln.engine.bases.regression import empty_joint_base
 from ggln.engine.gating import NO_SPLITS, SAMPLERS, Gates, Splits, shift, take_splits
 from ggln.engine.gradient.ensemble import Ensemble
+from ggln.engine.gradient.layouts import check_settings
 from ggln.engine.gradient.network import Rules, make_shape
 from ggln.engine.neurons.bernoulli import Bernoulli
 from ggln.engine.neurons.diagonal import Diagonal
@@ -128,7 +129,9 @@ def settings_from(values: dict[str, Any]) -> Settings:
             "gradient steps: let a new model learn the rows"
         )
     tuples = {name: tuple(values[name]) for name in ("layer_sizes", "weight_range", "context_dims")}
-    return Settings(**{**values, **tuples, "dtype": np.dtype(values["dtype"]).type})
+    settings = Settings(**{**values, **tuples, "dtype": np.dtype(values["dtype"]).type})
+    check_settings(settings)
+    return settings
 
 
 def bernoulli_settings(

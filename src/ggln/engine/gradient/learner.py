@@ -19,6 +19,7 @@ from ggln.engine.gating import NO_SPLITS, Gates, Splits
 from ggln.engine.gradient.build import BASIS, GATES, ORDER, Settings, build, draw_gates, settings_from
 from ggln.engine.gradient.calibration import SPREADS, calibrate, left_of_variance, log_densities
 from ggln.engine.gradient.ensemble import Components, Ensemble, Epoch, blocks
+from ggln.engine.gradient.layouts import check_ensemble, check_learner, rest_of_learner
 from ggln.engine.newton.picked import pick_gates
 from ggln.engine.scaling import Scaler
 from ggln.engine.threads import Threads
@@ -63,6 +64,8 @@ class Learner:
     def features(self) -> int:
         """How many features networks know of."""
         return self.settings.features
+
+    columns = features
 
     @property
     def network_count(self) -> int:
@@ -262,6 +265,10 @@ class Learner:
         self.ensemble.learn_row(self._learn_side(self.inputs.learn(x), targets), self._goals(targets))
         self._seen(x, y, None)
 
+    def solves_within(self, rows: int) -> bool:
+        """Return whether so many further rows bring it to where networks are drawn afresh."""
+        return self.warming and self.rows + rows >= self._next_draw()
+
     def _next_draw(self) -> int:
         """Return the number of rows at which the networks of a young stream are drawn afresh next."""
         return 1 << self.rows.bit_length()
@@ -351,10 +358,13 @@ class Learner:
         find_splits: FindSplits | None,
     ) -> "Learner":
         """Return the learner that `state` described, with the function that it did not hold."""
+        settings = settings_from(values["settings"])
+        check_learner(values, arrays, settings)
         learner = cls.__new__(cls)
-        learner._prepare(settings_from(values["settings"]), find_splits)
+        learner._prepare(settings, find_splits)
         gates = Gates(arrays["gates.codes"], arrays["gates.offsets"], arrays["gates.normals"])
-        learner.ensemble = build(learner.settings, gates)
+        learner.ensemble = build(settings, gates)
+        check_ensemble(arrays, learner.ensemble, settings, **rest_of_learner(arrays, settings))
         learner.ensemble.restore(arrays, values["time"])
         learner.ensemble.calibrated = values["calibrated"]
         learner._slow_down(values["pace"])

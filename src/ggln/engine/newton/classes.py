@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.engine.checks import numbered, part, require
 from ggln.engine.constants import INPUT_LIMIT
 from ggln.engine.newton import constants
 from ggln.engine.newton.bumps import Bumps, fit_bumps
+from ggln.engine.newton.layouts import check_classes, check_network
 from ggln.engine.newton.learner import (
     BUMPS,
     GATES,
@@ -80,7 +82,7 @@ class ClassLearner(Beginner):
         self.rows = 0
         self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         count = networks_of_column(settings.networks(0), settings.outputs)
-        kinds = min(settings.kinds, count)
+        kinds = kinds_of(settings) - 1
         # which of a column's networks are of each kind: deep, shallow, linear
         self.groups = [range(group, count, kinds) for group in range(kinds)]
         self.groups.append(range(count, count + len(self.groups[0])))
@@ -90,6 +92,10 @@ class ClassLearner(Beginner):
     def classes(self) -> int:
         """How many classes there are."""
         return max(self.settings.outputs, 2)
+
+    def solves_within(self, rows: int) -> bool:
+        """Return whether so many further rows bring it to where all are solved afresh."""
+        return self.young and self.rows + rows >= schedule(self.rows)
 
     def _codes(self, goals: FloatArray) -> Codes:
         """Return the classes [n] of zeros and ones [n, columns]."""
@@ -336,14 +342,23 @@ class ClassLearner(Beginner):
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ClassLearner":
         """Return the learner that `state` described."""
-        learner = cls(restore_settings(values["settings"]))
+        settings, networks = restore_settings(values["settings"]), numbered(arrays, "network.")
+        require(settings.n_estimators is not None and settings.outputs != 2, "these are no classes")
+        check_classes(values, arrays, settings, TEMPERATURES.size, kinds_of(settings) if networks else 0)
+        learner = cls(settings)
+        require(
+            len(networks) in (0, settings.outputs * learner.count),
+            "networks are not as many as they should be",
+        )
+        for i, network in enumerate(networks):
+            shape = learner._shape(i % learner.count, 1)
+            check_network(network, KIND, shape, settings.features, _flat)
         learner.rows, learner.judged = values["rows"], values["judged"]
         learner.inputs.state[:] = arrays["scaler.inputs"]
         learner.shares, learner.units = arrays["shares"].copy(), arrays["units"].copy()
-        own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
+        own = part(arrays, "bumps.")
         learner.bumps = Bumps.from_state(own) if own else None
-        count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
-        learner.networks = [_unflat(arrays, f"network.{i}.") for i in range(count)]
+        learner.networks = [_unflat(arrays, f"network.{i}.") for i in range(len(networks))]
         if "first.X" in arrays:
             learner.first_rows = [(arrays["first.X"], arrays["first.goals"], arrays["first.weights"])]
         return learner
@@ -351,6 +366,11 @@ class ClassLearner(Beginner):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the state; its arrays may come back in memory that cannot be written to."""
         return ClassLearner.from_state, self.state()
+
+
+def kinds_of(settings: Settings) -> int:
+    """Return how many kinds of networks a column has, linear ones among them."""
+    return 1 + min(settings.kinds, networks_of_column(settings.networks(0), settings.outputs))
 
 
 def networks_of_column(n_estimators: int, columns: int) -> int:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine import memory
+from ggln.engine.checks import numbered, require
 from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
 from ggln.engine.newton.correctors import (
@@ -36,6 +37,7 @@ from ggln.engine.newton.correctors import (
     follow_experts,
     new_bank,
 )
+from ggln.engine.newton.layouts import check_drift
 from ggln.engine.newton.learner import Beginner, ExactLearner, Progress, Settings, join_rows, restore_settings
 from ggln.engine.newton.mixture import Blend, joined
 from ggln.engine.newton.shapes import ShapeMixture
@@ -108,6 +110,16 @@ class DriftLearner(Beginner):
     @left.setter
     def left(self, value: Any) -> None:
         self.leader.left = value
+
+    @property
+    def columns(self) -> int:
+        """How many columns rows have that are kept."""
+        known = [learner.columns for learner in (*self.learners_, *self.former)]
+        return max(self.ring.shape[1] - KEPT, *known)
+
+    def solves_within(self, rows: int) -> bool:
+        """Return whether so many further rows bring a learner to where it is solved afresh."""
+        return any(learner.solves_within(rows) for learner in self.learners_)
 
     @property
     def network_count(self) -> int:
@@ -303,6 +315,7 @@ class DriftLearner(Beginner):
         learner.seen = self._seen()
         learner.fit(X, Y, weights, threads or Threads(1), lambda _: None)
         self._join(learner, new_bank(1, self.settings.features), 0.5)
+        self._widen(X.shape[1])  # features that wait to join, and that it knows already
 
     def _recall(self, since: int, threads: Threads | None) -> bool:
         """Let a former learner lead if it explains the latest rows better; return whether it does."""
@@ -379,7 +392,11 @@ class DriftLearner(Beginner):
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "DriftLearner":
         """Return the learner that `state` described."""
-        learner = cls(restore_settings(values["settings"]))
+        settings = restore_settings(values["settings"])
+        own = {name: array for name, array in arrays.items() if not name.startswith("learner.")}
+        bank = {f"bank.{name}": array for name, array in new_bank(1, settings.features)._asdict().items()}
+        check_drift(values, own, settings, bank | {"shares": prior_shares(1)})
+        learner = cls(settings)
         for name in ("rows", "until", "changed", "alarm", "steady"):
             setattr(learner, name, values[name])
         for name in ("stream", "gains", "born", "shares"):
@@ -387,11 +404,12 @@ class DriftLearner(Beginner):
         learner.bank = Bank(*(np.require(arrays[f"bank.{name}"], requirements="W") for name in Bank._fields))
         learner._widen(arrays["ring"].shape[1] - KEPT)
         learner.ring[: len(arrays["ring"])] = arrays["ring"]
-        everyone = []
-        for e, own in enumerate(values["learners"]):
-            prefix = f"learner.{e}."
-            parts = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            everyone.append(ExactLearner.from_state(own, parts))
+        parts = numbered(arrays, "learner.")
+        require(len(parts) == len(values["learners"]), "learners are not as many as there should be")
+        everyone = [ExactLearner.from_state(*pair) for pair in zip(values["learners"], parts, strict=True)]
+        for one in everyone:
+            same = replace(one.settings, features=settings.features) == settings
+            require(same and one.features <= settings.features, "learners differ in their settings")
         learner.learners_, learner.former = everyone[: len(learner.born)], everyone[len(learner.born) :]
         return learner
 

@@ -17,6 +17,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from ggln.engine import memory
+from ggln.engine.checks import part
 from ggln.engine.constants import INPUT_LIMIT, TARGET_LIMIT
 from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
@@ -26,6 +27,7 @@ from ggln.engine.newton.gates import Gates
 from ggln.engine.newton.joint import JointMixture
 from ggln.engine.newton.kinds import kind_of
 from ggln.engine.newton.lanes import padded
+from ggln.engine.newton.layouts import check_exact, check_settings
 from ggln.engine.newton.mixture import Blend, SpreadMixture
 from ggln.engine.newton.network import Network, Shape, fit_network, follow, make_scratch
 from ggln.engine.newton.shapes import ShapeMixture
@@ -190,6 +192,7 @@ class Beginner:
 
     settings: Settings
     rows: int
+    first_rows: Any  # [(rows, targets, weights)]
 
     @property
     def young(self) -> bool:
@@ -200,6 +203,11 @@ class Beginner:
     def features(self) -> int:
         """How many features networks know of; further ones of rows wait until a young stream is solved."""
         return self.settings.features
+
+    @property
+    def columns(self) -> int:
+        """How many columns rows have that are kept, those that wait among them."""
+        return max([self.features, *(int(rows.shape[1]) for rows, _, _ in self.first_rows)])
 
 
 class ExactLearner(Beginner):
@@ -231,6 +239,10 @@ class ExactLearner(Beginner):
     def network_count(self) -> int:
         """How many networks there are."""
         return len(self.networks)
+
+    def solves_within(self, rows: int) -> bool:
+        """Return whether so many further rows bring it to where all are solved afresh."""
+        return bool(self.due) and self.rows + rows >= self.due
 
     def _ready(self) -> None:
         self._scratch = [make_scratch(network, self.kind) for network in self.networks]
@@ -464,12 +476,13 @@ class ExactLearner(Beginner):
         self, X: FloatArray, side: FloatArray, lesson: tuple[FloatArray, FloatArray] | None
     ) -> FloatArray:
         """Return what regressions predict of rows, [n, R, D]; those with targets and weights are kept."""
+        # first, because nothing may have changed yet if they fail
+        others = [] if self.advise is None else [self._standard(self.advise.predict(X))]
         found = []
         if self.bumps is not None:
             own = self.bumps.predict(side) if lesson is None else self.bumps.foresee(side, *lesson)
             found.append(own[:, None])
-        if self.advise is not None:
-            found.append(self._standard(self.advise.predict(X)))
+        found += others
         return np.concatenate(found, axis=1) if found else np.empty((len(side), 0, self.settings.outputs))
 
     def _standard(self, predictions: FloatArray) -> FloatArray:
@@ -666,7 +679,9 @@ class ExactLearner(Beginner):
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ExactLearner":
         """Return the learner that `state` described."""
-        learner = cls(restore_settings(values["settings"]))
+        settings = restore_settings(values["settings"])
+        check_exact(values, arrays, settings, kind_of(settings.outputs, settings.covariance), _flat)
+        learner = cls(settings)
         learner.rows, learner.mixture.judged, learner.due = values["rows"], values["judged"], values["due"]
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.errors = arrays["errors"].copy()
@@ -676,7 +691,7 @@ class ExactLearner(Beginner):
                 *(np.require(arrays[f"edges.{name}"], requirements="W") for name in Edges._fields)
             )
         learner.seen = arrays.get("seen")
-        own = {name.removeprefix("bumps."): a for name, a in arrays.items() if name.startswith("bumps.")}
+        own = part(arrays, "bumps.")
         learner.bumps = Bumps.from_state(own) if own else None
         count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
         learner.networks = [_unflat(arrays, f"network.{e}.") for e in range(count)]
@@ -728,7 +743,7 @@ def _triangle(size: int) -> NDArray[np.bool_]:
 
 def _unflat(arrays: Arrays, prefix: str) -> Network:
     """Return the network whose arrays `_flat` gave."""
-    fields = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    fields = part(arrays, prefix)
     gates = Gates(*(np.require(fields.pop(f"gates.{name}"), requirements="W") for name in Gates._fields))
     fields = {name: np.require(array, requirements="W") for name, array in fields.items()}
     used = int(fields["inputs"].max())
@@ -772,4 +787,6 @@ def _learner_class(settings: Settings) -> Any:
 def restore_settings(values: dict[str, Any]) -> Settings:
     """Return settings from plain values, in which tuples may have become lists."""
     tuples = {name: tuple(values[name]) for name in ("layer_sizes", "context_dims", "without")}
-    return Settings(**{**values, **tuples})
+    settings = Settings(**{**values, **tuples})
+    check_settings(settings)
+    return settings

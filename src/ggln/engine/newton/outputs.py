@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.engine.checks import anything, check_values, numbered, require, several
 from ggln.engine.newton.copula import Copula, JointBlend, levels_of, nothing_known
+from ggln.engine.newton.layouts import check_copula
 from ggln.engine.newton.learner import (
     Advice,
     ExactLearner,
@@ -27,6 +29,21 @@ from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
+
+
+class Once:
+    """Regressors of the user that are asked once for all outputs: if they fail, no output has learnt yet."""
+
+    def __init__(self, advise: Advice) -> None:
+        self.advise, self.left = advise, advise.left
+        self._last: tuple[FloatArray, FloatArray] | None = None
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions of new rows, [n, R, D]."""
+        last = self._last
+        if last is None or not np.array_equal(last[0], X, equal_nan=True):
+            self._last = last = X.copy(), self.advise.predict(X)
+        return last[1]
 
 
 class Column:
@@ -69,6 +86,15 @@ class ApartLearner:
         return self.learners[0].network_count
 
     @property
+    def columns(self) -> int:
+        """How many columns rows have that are kept."""
+        return max(learner.columns for learner in self.learners)
+
+    def solves_within(self, rows: int) -> bool:
+        """Return whether so many further rows bring it to where all are solved afresh."""
+        return any(learner.solves_within(rows) for learner in self.learners)
+
+    @property
     def features(self) -> int:
         """How many features networks know of."""
         return self.learners[0].features
@@ -81,8 +107,9 @@ class ApartLearner:
     @advise.setter
     def advise(self, advise: Advice | None) -> None:
         self._advise = advise
+        asked = None if advise is None else Once(advise)
         for d, learner in enumerate(self.learners):
-            learner.advise = None if advise is None else Column(advise, d)
+            learner.advise = None if asked is None else Column(asked, d)
 
     # Learning ------------------------------------------------------------------------------------------
 
@@ -181,10 +208,21 @@ class ApartLearner:
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ApartLearner":
         """Return the learner that `state` described."""
-        learner = cls(restore_settings(values["settings"]))
+        settings, outputs = restore_settings(values["settings"]), values["outputs"]
+        check_values(values, {"settings": anything, "outputs": several(anything)})
+        parts = numbered(arrays, "output.")
+        require(len(outputs) == len(parts) == settings.outputs, "outputs are not as many as there should be")
+        check_copula({n: a for n, a in arrays.items() if not n.startswith("output.")}, settings.outputs)
+        learner = cls(settings)
         learner.copula.restore(arrays)
-        for d, own in enumerate(values["outputs"]):
-            prefix = f"output.{d}."
-            parts = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            learner.learners[d] = restore_learner(own, parts)
+        alone = learner.learners[0].settings
+        learner.learners = [restore_learner(*pair) for pair in zip(outputs, parts, strict=True)]
+        for one in learner.learners:
+            same = replace(one.settings, features=alone.features) == alone
+            same &= (one.rows, one.due, one.features) == (
+                learner.rows,
+                learner.learners[0].due,
+                learner.features,
+            )
+            require(same, "outputs differ in their settings or rows")
         return learner

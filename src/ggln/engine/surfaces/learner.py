@@ -18,6 +18,7 @@ from ggln.engine.newton.learner import schedule
 from ggln.engine.pinned import Pinned
 from ggln.engine.surfaces import constants, kernels, solve
 from ggln.engine.surfaces.kernels import Surface
+from ggln.engine.surfaces.layouts import check_surfaces
 from ggln.engine.surfaces.rows import Rows, join
 from ggln.engine.threads import one_blas_thread
 
@@ -264,6 +265,7 @@ class SurfaceLearner:
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "SurfaceLearner":
         """Return the learner that `state` described."""
+        check_surfaces(values, arrays)
         learner = cls(values["features"], 1, values["seed"])
         learner.names, learner.due = list(values["names"]), values["due"]
         for name in ("plays", "told", "pooled", "evidence", "moments"):

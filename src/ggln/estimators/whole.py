@@ -1,0 +1,95 @@
+"""Learning that is done as a whole or not at all, by one thread at a time.
+
+A learner changes many arrays for each row. An exception in between, such as the one of Ctrl-C, would leave it
+between two rows. So signals wait until a part of the rows is learnt; and where a part takes long, because all
+is solved afresh, a copy learns it, which takes the learner's place when it is done.
+"""
+
+import _signal  # type: ignore[import-not-found]  # `signal` looks up names of handlers, for 10 us
+import copy
+import functools
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, Self, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+PART = 1024
+"""Rows that are learnt between two looks at signals: about a tenth of a second."""
+SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
+"""Signals that may come with an exception, if somebody handles them so."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+_locks: "WeakKeyDictionary[Any, threading.RLock]" = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def lock_of(estimator: Any) -> "threading.RLock":
+    """Return the lock of whoever lets an estimator learn; its copies and its files know nothing of it."""
+    found = _locks.get(estimator)
+    if found is None:
+        with _making:
+            found = _locks.setdefault(estimator, threading.RLock())
+    return found
+
+
+class Uninterrupted:
+    """Lets signals wait, in the main thread, which is the only one that they come to."""
+
+    def __enter__(self) -> Self:
+        self._came: tuple[int, FrameType | None] | None = None
+        self._handlers: list[tuple[int, Any]] = []
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                handler = _signal.getsignal(number)
+                if callable(handler):
+                    self._handlers.append((number, handler))
+                    _signal.signal(number, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._came = number, frame
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._handlers:
+            _signal.signal(number, handler)
+        if self._came is not None:
+            dict(self._handlers)[self._came[0]](*self._came)
+
+
+def whole(method: Method) -> Method:
+    """Return a method of an estimator that is done as a whole, by one thread at a time; it must be short."""
+
+    @functools.wraps(method)
+    def done(self: Any, *arguments: Any, **options: Any) -> Any:
+        with lock_of(self), Uninterrupted():
+            return method(self, *arguments, **options)
+
+    return cast("Method", done)
+
+
+def learn_part(
+    learner: Any, rows: int, lesson: Callable[[Any], Any], keep: Callable[[Any], object]
+) -> tuple[Any, Any]:
+    """Let a learner take a lesson of so many rows; return who has taken it, and what it said.
+
+    keep: takes over whoever has learnt. Whatever happens, all is as it was before or as it is afterwards.
+    """
+    if learner.solves_within(rows):
+        learner = copy.deepcopy(learner)
+        found = lesson(learner)
+        with Uninterrupted():
+            keep(learner)
+        return learner, found
+    with Uninterrupted():
+        found = lesson(learner)
+        keep(learner)
+    return learner, found
+
+
+def parts(rows: int) -> Iterator[slice]:
+    """Yield so many rows in parts."""
+    for start in range(0, rows, PART):
+        yield slice(start, min(start + PART, rows))
