@@ -4,6 +4,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from ggln.engine.checks import (
+    COUNT,
     FLAG,
     NOTHING,
     TEXT,
@@ -54,4 +55,14 @@ def check_table(header: Any, typical: Arrays, features: int, outputs: int) -> No
         check_values(asdict(column), {field.name: FIELDS[str(field.type)] for field in fields(column)})
         ways = {"", *getattr(column, "ways", ())}
         require(getattr(column, "style", "") in ways, f"{column.name} is written in no way that there is")
+    if header.get("scores") is not None:
+        _check_scores(header["scores"])
     check_arrays(typical, {name: user("values", features, gaps=True) for name in typical})
+
+
+def _check_scores(scores: Any) -> None:
+    """Raise ValueError unless these are scores of rows held out, by targets and names."""
+    rows = integer(0, COUNT)
+    check_values(scores, {"rows": rows, "learnt": rows, "targets": anything})
+    for own in scores["targets"].values():
+        check_values(own, dict.fromkeys(own, VALUE))
