@@ -181,9 +181,11 @@ class StoredModel(NamedTuple):
 
     def restore(self) -> "TableRegressor":
         """Return the model itself."""
+        from ggln import persistence
         from ggln.tables.model import TableRegressor
 
-        return TableRegressor._from_state(self.header, self.arrays)
+        with persistence.naming(self.path):
+            return TableRegressor._from_state(self.header, self.arrays)
 
 
 def read_model(path: Path) -> StoredModel:

@@ -80,7 +80,8 @@ class Checkpoint:
                 f"{self.path} belongs to a command with another {other}: run that one again to go on, or "
                 "delete the file to begin anew"
             )
-        return TableRegressor._from_state(header, arrays), Progress(**state["progress"])
+        with persistence.naming(self.path):
+            return TableRegressor._from_state(header, arrays), Progress(**state["progress"])
 
     def remove(self) -> None:
         """Forget it: the model is complete."""
