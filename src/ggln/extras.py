@@ -7,7 +7,7 @@ EXTRAS = {"matplotlib": "plots", "pyarrow": "parquet", "pyarrow.parquet": "parqu
 """The extra of the package that installs a library; all others are peers that experiments compare with."""
 
 
-class MissingExtraError(ImportError):
+class MissingExtraError(ImportError, ValueError):
     """A library is not installed; the message says how to get it."""
 
 

@@ -193,7 +193,7 @@ def test_unknown_names(arguments, message, tmp_path):
 
 def test_what_is_not_installed_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(ValueError, match=r"needs jax.*pip install ggln\[peers\]"):
+    with pytest.raises(ValueError, match=r"needs jax.*pip install 'ggln\[peers\]'"):
         bandits.run(["wheel"], ["NeuralGreedy"], 1, tmp_path)
 
 

@@ -46,5 +46,5 @@ def test_goals_are_bounds_from_above_or_from_below():
 
 def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "catboost", None)
-    with pytest.raises(ValueError, match=r"needs catboost.*pip install ggln\[peers\]"):
+    with pytest.raises(ValueError, match=r"needs catboost.*pip install 'ggln\[peers\]'"):
         costs.run(40)

@@ -85,5 +85,5 @@ def test_results_can_be_drawn(tiny_sets, tmp_path):
 
 def test_what_is_not_installed_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "river", None)
-    with pytest.raises(ValueError, match=r"needs river.*pip install ggln\[peers\]"):
+    with pytest.raises(ValueError, match=r"needs river.*pip install 'ggln\[peers\]'"):
         one_pass.run(["yacht"], store=tmp_path)

@@ -100,5 +100,5 @@ def test_published_numbers_name_every_source():
 @pytest.mark.parametrize("library", ["ngboost", "catboost"])
 def test_what_is_not_installed_is_named(library, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ValueError, match=rf"needs {library}.*pip install ggln\[peers\]"):
+    with pytest.raises(ValueError, match=rf"needs {library}.*pip install 'ggln\[peers\]'"):
         peers.run(["yacht"], store=tmp_path)

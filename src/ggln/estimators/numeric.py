@@ -167,13 +167,18 @@ def find_times(values: Any) -> tuple[str, str] | None:
     if isinstance(values, TIMES):
         return _kind(values), ""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    if kind in "OMm" and (isinstance(values, list | tuple) or np.ndim(values)):
+    if kind in "OMm" and _depth(values):
         first: Any = next(iter(values), None)
-        cells = values if np.ndim(first) == 0 and isinstance(values, list | tuple) else first
-        for cell in cells if np.ndim(cells) == 1 else (first,):
+        cells = values if _depth(first) == 0 and isinstance(values, list | tuple) else first
+        for cell in cells if _depth(cells) == 1 else (first,):
             if isinstance(cell, TIMES):
                 return _kind(cell), ""
     return None
+
+
+def _depth(values: Any) -> int:
+    """Return the dimensions that values tell of themselves: NumPy's function asks them to become an array."""
+    return 1 if isinstance(values, list | tuple) else len(getattr(values, "shape", ()))
 
 
 def find_strange(values: Any, table: bool, names: Any = None) -> tuple[str | object | None, str]:
