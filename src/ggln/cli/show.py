@@ -47,7 +47,8 @@ def print_rows(
 
     table = Table(title=Text(plain(title)), title_justify="left")
     for i, name in enumerate(head):
-        table.add_column(Text(plain(name)), justify="left" if i < left else "right")
+        heading = "\n".join(map(plain, name.split("\n")))  # headings of ours have several lines
+        table.add_column(Text(heading), justify="left" if i < left else "right")
     for line in lines:
         table.add_row(*(Text(plain(cell)) for cell in line))
     console.print(table)
