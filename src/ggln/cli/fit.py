@@ -52,9 +52,7 @@ def fit(
     ] = 50_000,
     drop: options.Drop = None,
     category: options.Categories = None,
-    on_error: Annotated[
-        options.OnError, typer.Option(help="What to do at a row that cannot be read.")
-    ] = "stop",
+    on_error: options.OnError = "stop",
     max_rejected: reading.MaxRejected = "5%",
     keep: reading.Keep = None,
     decimal: reading.Decimal = None,

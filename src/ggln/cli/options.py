@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Form = Literal["csv", "tsv", "jsonl", "parquet"]
 TextForm = Literal["csv", "tsv", "jsonl"]
-OnError = Literal["stop", "skip"]
+OnError = Annotated[Literal["stop", "skip"], typer.Option(help="What to do at a row that cannot be read.")]
 
 TableFile = Annotated[
     str,

@@ -48,9 +48,7 @@ def predict(
     ] = None,
     quantiles: Quantiles = "",
     support: Support = False,
-    on_error: Annotated[
-        options.OnError, typer.Option(help="What to do at a row that cannot be read.")
-    ] = "stop",
+    on_error: options.OnError = "stop",
     encoding: reading.Encoding = None,
     skip_lines: reading.SkipLines = 0,
     n_jobs: options.Jobs = -1,

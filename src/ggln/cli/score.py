@@ -34,9 +34,7 @@ def score(
         Path | None,
         typer.Option("--output", "-o", help="CSV file to write, instead of a table.", show_default=False),
     ] = None,
-    on_error: Annotated[
-        options.OnError, typer.Option(help="What to do at a row that cannot be read.")
-    ] = "stop",
+    on_error: options.OnError = "stop",
     encoding: reading.Encoding = None,
     skip_lines: reading.SkipLines = 0,
     n_jobs: options.Jobs = -1,

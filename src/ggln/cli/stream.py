@@ -50,9 +50,7 @@ def stream(
         float,
         typer.Option(min=0.1, metavar="SECONDS", help="How often to save the model, besides at the end."),
     ] = 300.0,
-    on_error: Annotated[
-        options.OnError, typer.Option(help="What to do at a row that cannot be read.")
-    ] = "skip",
+    on_error: options.OnError = "skip",
     max_rejected: reading.MaxRejected = "5%",
     drop: options.Drop = None,
     category: options.Categories = None,

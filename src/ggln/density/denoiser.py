@@ -18,6 +18,7 @@ from ggln.engine import constants
 from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, build, draw_gates, settings_from
 from ggln.engine.gradient.layouts import check_ensemble
+from ggln.engine.gradient.learner import next_draw
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -145,7 +146,7 @@ class Denoisers:
         while start < len(rows):
             length = min(constants.BLOCK_ROWS, len(rows) - start)
             if self.warming:
-                length = min(length, (1 << self.rows.bit_length()) - self.rows)
+                length = min(length, next_draw(self.rows) - self.rows)
             self._learn(rows[start : start + length], threads)
             if self.warming:
                 self._warm_up(rows[start : start + length], threads)
@@ -154,7 +155,7 @@ class Denoisers:
 
     def solves_within(self, rows: int) -> bool:
         """Return whether so many further rows bring it to where networks are drawn afresh."""
-        return self.warming and self.rows + rows >= 1 << self.rows.bit_length()
+        return self.warming and self.rows + rows >= next_draw(self.rows)
 
     @property
     def features(self) -> int:

@@ -19,6 +19,7 @@ from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, draw_gates, settings_from
 from ggln.engine.gradient.ensemble import blocks
 from ggln.engine.gradient.layouts import check_arms, check_ensemble, rest_of_arms
+from ggln.engine.gradient.learner import next_draw
 from ggln.engine.scaling import Scaler
 from ggln.engine.threads import Threads
 
@@ -104,7 +105,7 @@ class ArmLearner:
         while start < rows:
             stop = min(start + constants.BLOCK_ROWS, rows)
             if self.warming:
-                stop = min(stop, start + (1 << self.rows.bit_length()) - self.rows)
+                stop = min(stop, start + next_draw(self.rows) - self.rows)
             some = decisions.cut(start, stop)
             self._learn(some, threads)
             self._seen(some, threads)
@@ -124,7 +125,7 @@ class ArmLearner:
 
     def _seen(self, decisions: Decisions, threads: Threads) -> None:
         """Count decisions; draw the networks afresh when their number is a power of two."""
-        due = 1 << self.rows.bit_length()
+        due = next_draw(self.rows)
         self.rows += decisions.arms.size
         if not self.warming:
             return

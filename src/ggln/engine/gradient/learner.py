@@ -45,6 +45,11 @@ class Predictions(NamedTuple):
     scales: FloatArray
 
 
+def next_draw(rows: int) -> int:
+    """Return the number of rows at which the networks of a young stream are drawn afresh next."""
+    return 1 << rows.bit_length()
+
+
 class Learner:
     """Networks that learn rows in the user's units.
 
@@ -247,7 +252,7 @@ class Learner:
         while start < X.shape[0]:
             length = min(self.ensemble.block_rows, X.shape[0] - start)
             if self.warming:
-                length = min(length, self._next_draw() - self.rows)
+                length = min(length, next_draw(self.rows) - self.rows)
             block = slice(start, start + length)
             targets, shifts, scales = self.targets.learn_recorded(Y[block])
             side = self._learn_side(self.inputs.learn(X[block]), targets)
@@ -267,15 +272,11 @@ class Learner:
 
     def solves_within(self, rows: int) -> bool:
         """Return whether so many further rows bring it to where networks are drawn afresh."""
-        return self.warming and self.rows + rows >= self._next_draw()
-
-    def _next_draw(self) -> int:
-        """Return the number of rows at which the networks of a young stream are drawn afresh next."""
-        return 1 << self.rows.bit_length()
+        return self.warming and self.rows + rows >= next_draw(self.rows)
 
     def _seen(self, X: FloatArray, Y: FloatArray, threads: Threads | None) -> None:
         """Count rows; draw the networks of a young stream afresh when it is time."""
-        due = self._next_draw()
+        due = next_draw(self.rows)
         self.rows += X.shape[0]
         if not self.warming:
             return
