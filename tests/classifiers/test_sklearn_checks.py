@@ -16,8 +16,7 @@ SMALL = {
 
 @parametrize_with_checks(
     [
-        GLNClassifier(random_state=0),
-        GLNClassifier(**SMALL, gating="mixed", aggregation="last"),
+        GLNClassifier(layer_sizes=(4, 4), n_estimators=2, random_state=0),
         GLNClassifier(**SMALL, gating="tree"),
     ]
 )

@@ -83,3 +83,50 @@ def test_weights_are_routed(request, make, table):
         assert np.isfinite(found["test_score"]).all()
         going_on = asking.set_partial_fit_request(sample_weight=True)
         assert going_on.get_metadata_routing().partial_fit.requests["sample_weight"] is True
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_rows_of_weight_zero_are_predicted_and_not_there(regressor, table, outputs):
+    X, y = table(80)
+    y = y if outputs == 1 else np.column_stack([y, X[:, 0]])
+    weights = np.ones(80)
+    weights[[0, 1, 17, 40, 41, 42, 79]] = 0.0
+    counted = weights > 0
+    plain = regressor()
+    expected = plain.prequential(X[counted], y[counted])
+    model = regressor()
+    found = model.prequential(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(found.mean[counted], expected.mean)
+    np.testing.assert_array_equal(found.std[counted], expected.std)
+    assert np.isfinite(found.mean).all()
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    alone = regressor()
+    for x, target, weight in zip(X, y, weights, strict=True):  # cut as it may be
+        alone.partial_fit([x], [target], sample_weight=[weight])
+    np.testing.assert_array_equal(alone.predict(X), plain.predict(X))
+
+
+def test_a_classifier_does_not_count_rows_of_weight_zero(classifier, table):
+    X, y = table(80)
+    names, weights = y > 0, (np.arange(80) % 7 > 0).astype(float)
+    plain, model = classifier(), classifier()
+    expected = plain.prequential(X[weights > 0], names[weights > 0], [False, True])
+    found = model.prequential(X, names, [False, True], sample_weight=weights)
+    np.testing.assert_array_equal(found[weights > 0], expected)
+    np.testing.assert_array_equal(found[0], [0.5, 0.5])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize("weights", [[1e-300, 1.0], [1.0, 1e90], [np.nan, 1.0], [-1.0, 1.0]])
+def test_weights_out_of_range_are_refused(regressor, classifier, weights):
+    for learn in (regressor().fit, regressor().partial_fit, classifier().fit):
+        with pytest.raises(ValueError, match=r"sample_weight|Sample weights"):
+            learn([[0.0], [1.0]], [0, 1], sample_weight=weights)
+
+
+@pytest.mark.parametrize("weight", [1e-12, 1e12])
+def test_the_least_and_the_greatest_weights_are_learnt(regressor, table, weight):
+    X, y = table(120)
+    weights = np.where(np.arange(120) % 2, 1.0, weight)
+    for model in (regressor().fit(X, y, weights), regressor().partial_fit(X, y, weights)):
+        assert np.isfinite(model.predict_dist(X).log_prob(y)).all()

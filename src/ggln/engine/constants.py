@@ -50,6 +50,8 @@ pass 1 x `bias_range`, so a target further out only inflates a gradient that gro
 outlier of 1e6 standard deviations would undo the weights of its context for good."""
 MAX_MAGNITUDE = 1e100
 """Data larger than this are refused: their squares, which every variance needs, overflow."""
+WEIGHT_RANGE = 1e-12, 1e12
+"""Weights of rows that count: beyond, Hessians of rows beside each other are singular by rounding."""
 BARRIER_FLOOR = 1e-2
 """The log-barrier's gradient 1/d is evaluated at d >= this fraction of its scale (the initial weight for
 the weights, the bound for the precision and the mean), so that a weight on its bound gets a finite push."""

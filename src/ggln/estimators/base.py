@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ggln.engine import constants
 from ggln.engine.checks import require
@@ -323,6 +323,35 @@ def refuse_bad(
     if np.isnan(value) and name == "y" and np.isnan(values).all():
         where, remedy = "it has no number at all", "Rows without a target cannot be learnt"
     raise ValueError(f"Input {name} contains {what}: {where}. {remedy}; the model is unchanged")
+
+
+def check_weights(sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
+    """Return checked weights of rows; without any, each counts once."""
+    given = np.broadcast_to(1.0, rows.shape[:1]) if sample_weight is None else sample_weight
+    weights: FloatArray = check_array(
+        given, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight", copy=True
+    )
+    if weights.shape != rows.shape[:1]:
+        raise ValueError(f"sample_weight is of shape {weights.shape}, but there are {rows.shape[0]} rows")
+    least, most = constants.WEIGHT_RANGE
+    if not ((weights == 0) | ((weights >= least) & (weights <= most))).all():
+        raise ValueError(
+            f"sample_weight must hold numbers between {least:g} and {most:g}, or 0 for rows that do not "
+            "count; the model is unchanged"
+        )
+    return weights
+
+
+def refuse_nothing(weights: FloatArray) -> None:
+    """Refuse a table of which no row counts."""
+    if not weights.any():
+        raise ValueError("sample_weight is 0 for every row: nothing can be learnt; the model is unchanged")
+
+
+def those_that_count(weights: FloatArray, *arrays: Any) -> tuple[Any, ...]:
+    """Return arrays without the rows of weight 0: left in, they would take part in drawing folds."""
+    counted = weights > 0
+    return arrays if counted.all() else tuple(array[counted] for array in arrays)
 
 
 def refuse_arguments(method: str, refused: Mapping[str, Any]) -> None:

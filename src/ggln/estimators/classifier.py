@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
@@ -35,15 +34,18 @@ from ggln.estimators.base import (
     JOBS,
     RATE,
     ROWS,
+    check_weights,
     refuse_arguments,
     refuse_bad,
+    refuse_nothing,
     restored,
     take_names,
+    those_that_count,
 )
 from ggln.estimators.base_regressors import find_splits
 from ggln.estimators.numeric import dense, naming_text
 from ggln.estimators.probabilistic import ProbabilityMixin, mix
-from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, parts
+from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, stretches
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -232,7 +234,8 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         with lock_of(self), self._unchanged_on_error():
             rows, names = self._check_table(X, y, reset=True)
-            weights = _check_weights(weight, rows)
+            weights = check_weights(weight, rows)
+            refuse_nothing(weights)
             classes = labels.check(np.unique(names), "y")
             learner = self._new_learner(rows.shape, classes)
             self._learn_table(learner, rows, labels.targets(names, classes), weights)
@@ -245,11 +248,10 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     ) -> None:
         """Solve a table, or learn it by gradient steps, several times over."""
         if isinstance(learner, ClassLearner):
-            counted = weights > 0  # the others are not there at all: they would take part in drawing folds
-            table = rows[counted], targets[counted], weights[counted]
-            steps = learner.steps(int(counted.sum()))
+            rows, targets, weights = those_that_count(weights, rows, targets, weights)
+            steps = learner.steps(rows.shape[0])
             with self._threads() as threads, self._progress("learning", steps) as progress:
-                learner.fit(*table, threads, progress)
+                learner.fit(rows, targets, weights, threads, progress)
             return
         course = Course(self.epochs, self.shuffle, self.anneal)
         steps = learner.rows_to_learn(rows.shape[0], course)
@@ -393,19 +395,24 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         with self._unchanged_on_error():
             rows, names = self._check_table(X, y, reset=begin)
             labels.refuse_unknown(names, known)
-            weights = _check_weights(sample_weight, rows)
-            learner = self._new_learner((0, rows.shape[1]), known) if begin else self.learner_
+            weights = check_weights(sample_weight, rows)
+            learner: Any = self._new_learner((0, rows.shape[1]), known) if begin else self.learner_
             if isinstance(learner, Learner):
                 learner.ensemble.require(rows.shape[0])
             table = self._widened(rows), labels.targets(names, known), weights
+            if not record:
+                table = those_that_count(weights, *table)
 
             def keep(learner: Any) -> None:
                 self.learner_, self.classes_ = learner, known
                 self._join(self._coming)
 
-            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
+            with self._threads() as threads, self._progress("learning", len(table[0])) as progress:
                 # in parts, so that what was recorded of all neurons need not be kept
-                for own in parts(rows.shape[0]):
+                for own in stretches(table[2] > 0):
+                    if not table[2][own.start]:
+                        chances.append(learner.probabilities(table[0][own], threads))
+                        continue
                     part = (*(array[own] for array in table), threads, record, progress)
                     lesson = methodcaller("partial_fit", *part)
                     learner, found = learn_part(learner, own.stop - own.start, lesson, keep)
@@ -469,13 +476,3 @@ def _weight_among(method: str, more: dict[str, Any], exact: bool) -> ArrayLike |
     weight: ArrayLike | None = more.pop("sample_weight", None) if exact else None
     refuse_arguments(method, more)
     return weight
-
-
-def _check_weights(sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
-    """Return checked weights of rows; without any, each counts once."""
-    weights: FloatArray = np.array(_check_sample_weight(sample_weight, rows, dtype=np.float64))
-    if not (weights >= 0).all() or not 0 < weights.max() <= constants.MAX_MAGNITUDE:
-        raise ValueError(
-            "sample_weight must hold finite numbers of at least 0, and one above 0; the model is unchanged"
-        )
-    return weights

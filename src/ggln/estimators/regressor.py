@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     validate_data,
@@ -28,14 +27,26 @@ from ggln.engine.gradient.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.engine.gradient.learner import Course, Learner
 from ggln.engine.newton.constants import FOLDS, MOST_COMPONENTS, NETWORKS
 from ggln.engine.newton.learner import Settings as ExactSettings
-from ggln.engine.newton.learner import make_learner, restore_learner
+from ggln.engine.newton.learner import before_any_row, make_learner, restore_learner
 from ggln.engine.scaling import within
-from ggln.estimators.base import COUNTS, JOBS, RATE, ROWS, refuse_bad, restored, take_names
+from ggln.engine.threads import Threads
+from ggln.estimators.base import (
+    COUNTS,
+    JOBS,
+    RATE,
+    ROWS,
+    check_weights,
+    refuse_bad,
+    refuse_nothing,
+    restored,
+    take_names,
+    those_that_count,
+)
 from ggln.estimators.base_regressors import cross_fit, find_splits
 from ggln.estimators.distributional import DistributionMixin
 from ggln.estimators.named_rows import with_names
 from ggln.estimators.numeric import as_numbers, dense, naming_text
-from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, parts
+from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, stretches
 from ggln.explain import ExplainMixin
 
 FloatArray = NDArray[np.float64]
@@ -254,9 +265,8 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         with lock_of(self), self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
             weights = self._check_weights(sample_weight, rows)
-            counted = weights > 0  # the others are not there at all: they would take part in drawing folds
-            if not counted.all():
-                rows, targets, weights = rows[counted], targets[counted], weights[counted]
+            refuse_nothing(weights)
+            rows, targets, weights = those_that_count(weights, rows, targets, weights)
             learner = self._new_learner(rows.shape, targets)
             if self.step == "newton":
                 self._solve(learner, rows, _columns(targets), weights)
@@ -421,12 +431,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
                 f'sample_weight needs step="newton", got step={self.step!r}: '
                 "networks that learn by gradient steps count every row once"
             )
-        weights: FloatArray = np.array(_check_sample_weight(sample_weight, rows, dtype=np.float64), order="C")
-        if not (weights >= 0).all() or not weights.max() <= constants.MAX_MAGNITUDE:
-            raise ValueError("sample_weight must hold finite numbers of at least 0")
-        if not weights.any():
-            raise ValueError("sample_weight is 0 for every row: there is nothing to learn")
-        return weights
+        return check_weights(sample_weight, rows)
 
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and targets to learn."""
@@ -473,6 +478,8 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             if isinstance(learner, Learner):
                 learner.ensemble.require(rows.shape[0])
             table = self._widened(rows), _columns(targets), weights
+            if not record:
+                table = those_that_count(weights, *table)
             recorded: list[Any] = []
 
             def keep(learner: Any) -> None:
@@ -481,8 +488,11 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
                 self.learner_ = learner
                 self._join(self._coming)
 
-            with self._threads() as threads, self._progress("learning", rows.shape[0]) as progress:
-                for own in parts(rows.shape[0]):
+            with self._threads() as threads, self._progress("learning", len(table[0])) as progress:
+                for own in stretches(table[2] > 0):
+                    if not table[2][own.start]:  # they are asked about, and not learnt
+                        recorded.append(_foretold(learner, table[0][own], threads))
+                        continue
                     part = (*(array[own] for array in table), threads, record, progress)
                     lesson = methodcaller("partial_fit", *part)
                     learner, found = learn_part(learner, own.stop - own.start, lesson, keep)
@@ -559,3 +569,10 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
 def _columns(targets: FloatArray) -> FloatArray:
     """Return targets as a matrix."""
     return np.ascontiguousarray(targets[:, None] if targets.ndim == 1 else targets)
+
+
+def _foretold(learner: Any, rows: FloatArray, threads: Threads) -> Any:
+    """Return what a learner predicts of rows, which may be before it has learnt any."""
+    if learner.rows:
+        return learner.predictions(rows, threads)
+    return before_any_row(rows.shape[0], learner.settings.outputs)

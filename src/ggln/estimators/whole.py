@@ -8,12 +8,16 @@ is solved afresh, a copy learns it, which takes the learner's place when it is d
 import _signal  # type: ignore[import-not-found]  # `signal` looks up names of handlers, for 10 us
 import copy
 import functools
+import itertools
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Self, TypeVar, cast
 from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 PART = 1024
 """Rows that are learnt between two looks at signals: about a tenth of a second."""
@@ -93,3 +97,11 @@ def parts(rows: int) -> Iterator[slice]:
     """Yield so many rows in parts."""
     for start in range(0, rows, PART):
         yield slice(start, min(start + PART, rows))
+
+
+def stretches(counted: NDArray[np.bool_]) -> Iterator[slice]:
+    """Yield rows in parts of which all rows count, or none."""
+    turns = np.flatnonzero(np.diff(counted)) + 1
+    for start, stop in itertools.pairwise([0, *turns.tolist(), counted.size]):
+        for own in parts(stop - start):
+            yield slice(start + own.start, start + own.stop)

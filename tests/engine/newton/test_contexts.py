@@ -162,8 +162,9 @@ def test_contexts_without_rows_take_their_parents_weights():
     tables, curvatures, spreads = np.zeros((8, 8)), np.zeros((8, 40)), np.zeros(8)
     above, spread, rules = wide @ root, np.ones(40), Rules(True, True, True)
     solve_tree(
-        KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, rules, make_work(40, 2, 5),
-        above, spread, np.empty((40, 2)), np.empty(40), tables, curvatures, spreads,
+        KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, constants.ITERATIONS,
+        constants.SETTLED, rules, make_work(40, 2, 5), above, spread, np.empty((40, 2)), np.empty(40),
+        tables, curvatures, spreads,
     )  # fmt: skip
     np.testing.assert_array_equal(tables[:4], np.tile(root, (4, 1)))
     assert np.any(tables[4] != root)  # as the inside of the first gate, which has rows
@@ -186,8 +187,9 @@ def test_a_context_that_nothing_was_cut_off_is_not_solved_again():
         tables, curvatures, spreads = np.zeros((size, 8)), np.zeros((size, 40)), np.zeros(size)
         above, spread, rules = wide @ root, np.ones(40), Rules(True, True, False)
         solve_tree(
-            KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, rules,
-            make_work(40, 2, 5), above, spread, np.empty((40, 2)), np.empty(40), tables, curvatures, spreads,
+            KIND, Rows(wide, targets, counts), starts, root, constants.PULL * pull, constants.ITERATIONS,
+            constants.SETTLED, rules, make_work(40, 2, 5), above, spread, np.empty((40, 2)), np.empty(40),
+            tables, curvatures, spreads,
         )  # fmt: skip
         found[levels] = tables[all_in], curvatures[all_in], spreads[all_in], above
     for one, other in zip(found[1], found[3], strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from ggln import GGLNRegressor
 from ggln.engine.newton import inspect
-from ggln.engine.newton.network import follow, make_scratch
+from ggln.engine.newton.online import ask
 from ggln.engine.threads import Threads
 
 KINDS = [(1, "isotropic"), (2, "isotropic"), (2, "diagonal"), (2, "full")]
@@ -43,10 +43,8 @@ def test_the_twin_is_the_kernel(learner, outputs, covariance, base_model):
     view = inspect.look(own, rows)
     view.side[3, 1] = np.nan  # a missing value
     for network in own.networks:
-        given = np.ascontiguousarray(view.advice[:, : network.regressions])
-        found = np.empty((len(rows), own.kind.planes))
-        scratch, nothing = make_scratch(network, own.kind), np.empty((0, outputs))
-        follow(own.kind, network, view.side, given, nothing, np.empty(0), False, scratch, found)
+        advice, nothing = np.ascontiguousarray(view.advice), np.empty((0, outputs))
+        found = ask(own.kind, network, view.side, advice, nothing, np.empty(0))
         expected = product(own.kind, network, view, view.side)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
@@ -57,10 +55,8 @@ def test_limits_of_the_twin_are_those_of_the_kernel(learner, outputs, covariance
     own, rows = learner(outputs, covariance, **limits)
     view = inspect.look(own, rows)
     for network in own.networks:
-        given = np.ascontiguousarray(view.advice[:, : network.regressions])
-        found = np.empty((len(rows), own.kind.planes))
-        scratch, nothing = make_scratch(network, own.kind), np.empty((0, outputs))
-        follow(own.kind, network, view.side, given, nothing, np.empty(0), False, scratch, found)
+        advice, nothing = np.ascontiguousarray(view.advice), np.empty((0, outputs))
+        found = ask(own.kind, network, view.side, advice, nothing, np.empty(0))
         np.testing.assert_allclose(found, product(own.kind, network, view, view.side), rtol=1e-9, atol=1e-12)
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ggln.engine.newton.learner import ExactLearner, Settings
-from ggln.engine.newton.network import Shape, fit_network, follow, make_scratch
+from ggln.engine.newton.network import Shape, fit_network
 from ggln.engine.newton.neurons.univariate import Univariate
+from ggln.engine.newton.online import ask
 from ggln.engine.threads import Threads
 
 KIND = Univariate(1)
@@ -41,11 +42,9 @@ def go(network, parts, learning):
     advice, weights = advise(Y, network.regressions), np.ones(len(X))
     weights[::7], weights[1::5] = 0.0, 2.5
     found, start = np.empty((len(X), 2)), 0
-    scratch = make_scratch(network, KIND)
     for count in parts:
         own = slice(start, start + count)
-        rows = X[own], advice[own], Y[own], weights[own]
-        follow(KIND, network, *rows, learning, scratch, found[own])
+        found[own] = ask(KIND, network, X[own], advice[own], Y[own], weights[own], learning)
         start += count
     assert np.isfinite(found).all()
     return found
@@ -75,8 +74,7 @@ def test_layers_of_other_sizes_leave_nothing_in_the_padding():
 def test_rows_of_weight_0_teach_nothing():
     network, before = solve(), solve()
     X, Y = draw(50, 1)
-    scratch, found = make_scratch(network, KIND), np.empty((50, 2))
-    follow(KIND, network, X, advise(Y, 1), Y, np.zeros(50), True, scratch, found)
+    ask(KIND, network, X, advise(Y, 1), Y, np.zeros(50), True)
     for name in LEARNT:
         np.testing.assert_array_equal(getattr(network, name), getattr(before, name))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 
+from ggln.engine.jit import fast_kernel
 from ggln.engine.newton import reference, reference_structures
 from ggln.engine.newton.contexts import Rows, make_work, solve_root
 from ggln.engine.newton.lanes import LANES
@@ -29,7 +29,7 @@ EVERY = pytest.mark.parametrize(("name", "D"), [*GAUSSIAN, ("bernoulli", 1)])
 EVERY_GAUSSIAN = pytest.mark.parametrize(("name", "D"), GAUSSIAN)
 
 
-@numba.njit
+@fast_kernel
 def losses_of(kind, totals, y):
     found = np.empty(len(y))
     for t in range(len(y)):
@@ -37,26 +37,26 @@ def losses_of(kind, totals, y):
     return found
 
 
-@numba.njit
 def derivatives_of(kind, totals, y, inputs):
     rows, planes, size = inputs.shape
-    roots, residues = np.full((rows, planes, planes), np.nan), np.full((rows, planes), np.nan)
     width = -(-size // LANES) * LANES
-    factors, gradients, wide = (
-        np.zeros((rows, planes, width)),
-        np.zeros((rows, width)),
-        np.zeros((rows, planes, width)),
-    )
+    roots, residues = np.full((rows, planes, planes), np.nan), np.full((rows, planes), np.nan)
+    factors, gradients = np.zeros((rows, planes, width)), np.zeros((rows, width))
+    wide = np.zeros((rows, planes, width))
     wide[:, :, :size] = inputs
-    for t in range(rows):
+    differentiate(kind, totals, y, wide, size, roots, residues, factors, gradients)
+    # nobody reads what is above the triangle
+    return np.tril(roots), residues, factors[:, :, :size], gradients[:, :size]
+
+
+@fast_kernel
+def differentiate(kind, totals, y, inputs, size, roots, residues, factors, gradients):
+    for t in range(len(inputs)):
         protocol.derive(kind, totals, t, y, t, roots[t], residues[t])
-        protocol.expand(kind, roots[t], residues[t], wide, t, size, 1.0, 0, factors[t], gradients[t])
-        for i in range(planes):
-            roots[t, i, i + 1 :] = 0.0  # nobody reads what is above the triangle
-    return roots, residues, factors[:, :, :size], gradients[:, :size]
+        protocol.expand(kind, roots[t], residues[t], inputs, t, size, 1.0, 0, factors[t], gradients[t])
 
 
-@numba.njit
+@fast_kernel
 def strides_of(kind, totals, changes):
     found = np.empty(len(totals))
     for t in range(len(totals)):
@@ -64,7 +64,7 @@ def strides_of(kind, totals, changes):
     return found
 
 
-@numba.njit
+@fast_kernel
 def means_of(kind, totals, outputs):
     found = np.empty((len(totals), outputs))
     for t in range(len(totals)):
@@ -72,7 +72,7 @@ def means_of(kind, totals, outputs):
     return found
 
 
-@numba.njit
+@fast_kernel
 def bounded(kind, totals, centre, reach, least, most):
     found = totals.copy()
     for t in range(len(totals)):
@@ -80,19 +80,19 @@ def bounded(kind, totals, centre, reach, least, most):
     return found
 
 
-@numba.njit
+@fast_kernel
 def input_of(kind, axis, value, precision, planes):
     found = np.full(planes, np.nan)
     protocol.put(kind, axis, value, precision, found)
     return found
 
 
-@numba.njit
+@fast_kernel
 def damping(kind, variance):
     return protocol.damp(kind, variance)
 
 
-@numba.njit
+@fast_kernel
 def width_of(kind, hat, root):
     return protocol.width(kind, hat, root)
 
@@ -351,10 +351,10 @@ def test_solve_and_leave_out_are_those_of_the_twin(name, D):
     kind, twin, inputs, y = draw(name, D, 80)
     counts = np.random.default_rng(3).choice([0.0, 0.5, 1.0, 2.0], 80)
     centre, pull = np.full(4, 0.25), np.linspace(2.0, 4.0, 4)
-    weights, left, widths = np.empty(LANES), np.empty((80, kind.planes)), np.empty(80)
     wide, start = np.zeros((80, kind.planes, LANES)), np.zeros(LANES)
     wide[:, :, :4], start[:4] = inputs, centre
-    solve_root(kind, Rows(wide, y, counts), start, pull, weights, make_work(80, kind.planes, 4), left, widths)
+    work = make_work(80, kind.planes, 4)
+    weights, left, widths = solve_root(kind, Rows(wide, y, counts), start, pull, work)
     assert not weights[4:].any()
     weights = weights[:4]
     theirs, goals = for_twin(name, inputs, y, D)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ggln.engine.checks import numbered, part, require
 from ggln.engine.constants import INPUT_LIMIT
+from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
 from ggln.engine.newton.bumps import Bumps, fit_bumps
 from ggln.engine.newton.layouts import check_classes, check_network
@@ -35,8 +36,10 @@ from ggln.engine.newton.learner import (
     schedule,
 )
 from ggln.engine.newton.mixture import find_shares, follow_shares
-from ggln.engine.newton.network import Network, Shape, fit_network, follow, make_scratch
+from ggln.engine.newton.network import Network, Shape, fit_network
 from ggln.engine.newton.neurons.bernoulli import Bernoulli
+from ggln.engine.newton.online import ask, follow, make_scratch
+from ggln.engine.pinned import Pinned
 from ggln.engine.scaling import Scaler
 from ggln.engine.threads import Threads
 
@@ -87,6 +90,8 @@ class ClassLearner(Beginner):
         self.groups = [range(group, count, kinds) for group in range(kinds)]
         self.groups.append(range(count, count + len(self.groups[0])))
         self.count = self.groups[-1].stop
+        self._pins: Pinned | None = None  # all networks, when they are asked
+        self._kernels = Specialized()
 
     @property
     def classes(self) -> int:
@@ -141,7 +146,7 @@ class ClassLearner(Beginner):
         self.inputs.settle(X[weights > 0], weights[weights > 0])
         settings, side, codes = self.settings, self.inputs.transform(X), self._codes(goals)
         advice = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
-        self.networks = []
+        self.networks, self._pins = [], None
         if np.count_nonzero(weights) < constants.FEWEST_ROWS:
             self._judge(advice[:, None], codes, weights)
             return
@@ -152,14 +157,13 @@ class ClassLearner(Beginner):
 
         def solve_one(c: int, e: int) -> None:
             shape, out = self._shape(e, len(side)), folds == left_out[e]
-            given = np.ascontiguousarray(advice[:, c, None, None][:, : shape.regressions])
+            given = np.ascontiguousarray(advice[:, c, None, None])
             goal = np.ascontiguousarray(goals[:, c : c + 1])
             known = sigmoid(given[:, 0]) if shape.regressions else np.average(goal, axis=0, weights=weights)
             random = settings.random(c * count + e, GATES)
             table = side[~out], given[~out], goal[~out], weights[~out]
             network = fit_network(KIND, shape, *table, random, (goal - known)[~out], progress)
-            found, scratch = np.empty((int(out.sum()), 1)), make_scratch(network, KIND)
-            follow(KIND, network, side[out], given[out], goal[out], weights[out], False, scratch, found)
+            found = ask(KIND, network, side[out], given[out], goal[out], weights[out])
             networks[c * count + e], judged[e, out, c] = network, found[:, 0]
 
         threads.run([(solve_one, (c, e)) for c in range(settings.outputs) for e in range(count)])
@@ -266,12 +270,16 @@ class ClassLearner(Beginner):
         advice = self._regress(side, goals, weights)
         said = np.empty((len(self.networks), len(side), 1))
         tasks: list[Any] = []
+        if self._pins is None and self.networks:
+            self._pins = Pinned(self.networks)
+        networks = self._pins
         for i, network in enumerate(self.networks):
             c = i // count
-            given = np.ascontiguousarray(advice[:, c, None, None][:, : network.regressions])
+            given = np.ascontiguousarray(advice[:, c, None, None])
             goal = np.ascontiguousarray(columns[:, c : c + 1])
-            scratch = make_scratch(network, KIND)
-            tasks.append((follow, (KIND, network, side, given, goal, weights, learning, scratch, said[i])))
+            pins = networks, i, Pinned([make_scratch(network, KIND)]), 1
+            lesson = KIND, *pins, side, given, goal, weights, learning, said[i : i + 1]
+            tasks.append((self._kernels.call, (follow, lesson)))
         (threads or Threads(1)).run(tasks)
         kinds = [advice] if settings.regressions or not self.networks else []
         if self.networks:

@@ -22,6 +22,8 @@ from ggln.engine.newton import constants
 from ggln.engine.newton.lanes import LANES, load, multiply_add, padded, repeat, spread, store, times, total
 from ggln.engine.newton.neurons.protocol import damp, derive, expand, loss, shift, stride, width
 
+FloatArray = NDArray[np.float64]
+
 
 class Rows(NamedTuple):
     """What a neuron learns from, in the order of its contexts."""
@@ -409,15 +411,6 @@ def mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left,
     return share
 
 
-@fast_kernel
-def solve_root(kind, rows, centre, pull, weights, work, left, widths):
-    """Solve all rows together, from weights # OUT far away; write what it predicts of rows left out # OUT."""
-    start, stop = np.int64(0), rows.weights.size  # a plain 0 is a type of its own, compiled apart
-    iterations, settled = constants.ROOT_ITERATIONS, constants.ROOT_SETTLED
-    solve(kind, rows, start, stop, centre, pull, iterations, settled, weights, work)
-    leave_out(kind, rows, start, stop, pull.size, work, left, widths)
-
-
 @exact_kernel
 def order_by_context(contexts, starts, order):
     """Write where each context's rows start # OUT [contexts + 1], and the rows in this order # OUT [n]."""
@@ -434,21 +427,22 @@ def order_by_context(contexts, starts, order):
 
 @fast_kernel
 def solve_tree(
-    kind, rows, starts, root, pull, rules, work, above, wide, left, widths, tables, curvatures, spreads
+    kind, rows, starts, root, pull, iterations, settled, rules, work, above, wide, left, widths, leaves,
+    curvatures, spreads,
 ):  # fmt: skip
     """Solve the contexts of one neuron, every `constants.LEVEL_STEP` levels down to the leaves.
 
     rows, above, wide: in the order of contexts; above # OUT [n, Q] and wide # OUT [n] come as the root's
-    predictions and leave as the neuron's, of each row left out. tables: [contexts, >= M] # OUT, the weights;
+    predictions and leave as the neuron's, of each row left out. leaves: [contexts, M] # OUT, the weights;
     curvatures: [regions, ..] # OUT, what rows add to the Hessians (`add_region`); spreads: [contexts] #
     OUT, the mean width of each context's rows.
     """
-    contexts, size, scratch = tables.shape[0], pull.size, np.empty((1, left.shape[1]))
+    contexts, size, scratch = leaves.shape[0], pull.size, np.empty((1, left.shape[1]))
     levels = 0
     while 1 << levels < contexts:
         levels += 1
     parents, children = np.empty((contexts, root.size)), np.empty((contexts, root.size))
-    parents[0] = root
+    copy_line(root, parents[0])
     level_above, level = 0, min(levels, (levels - 1) % constants.LEVEL_STEP + 1)
     while level <= levels:
         below, generation = levels - level, level - level_above
@@ -459,36 +453,70 @@ def solve_tree(
                 starts[(elder + 1) << (levels - level_above)] - starts[elder << (levels - level_above)]
             )
             parent, weights = parents[elder] if rules.towards_parents else root, children[c]
-            weights[:] = parents[elder]
+            copy_line(parents[elder], weights)
             # else the parent has solved just these rows
             cut_off = start < stop and (stop - start < rows_above or level_above == 0)
-            if cut_off:
-                solve(
-                    kind, rows, start, stop, parent, pull, constants.ITERATIONS, constants.SETTLED, weights,
-                    work,
-                )  # fmt: skip
-            elif start < stop and level == levels:
-                solve(kind, rows, start, stop, parents[elder], pull, np.int64(0), 0.0, weights, work)
+            last = start < stop and level == levels
+            if cut_off or last:
+                centre = parent if cut_off else parents[elder]
+                most = iterations if cut_off else 0
+                solve(kind, rows, start, stop, centre, pull, most, settled, weights, work)
             # without mixing, nobody looks at what the levels above the last one predict
-            if cut_off if rules.mixing else start < stop and level == levels:
+            if cut_off if rules.mixing else last:
                 if rules.left_out:
                     leave_out(kind, rows, start, stop, size, work, left, widths)
                 else:
-                    left[start:stop], widths[start:stop] = work.totals[start:stop], 0.0
+                    copy_rows(work.totals, start, stop, left)
+                    for t in range(start, stop):
+                        widths[t] = 0.0
                 if rules.mixing:
                     mix_with_parent(
                         kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch
                     )
                 else:
-                    above[start:stop], wide[start:stop] = left[start:stop], widths[start:stop]
+                    copy_rows(left, start, stop, above)
+                    for t in range(start, stop):
+                        wide[t] = widths[t]
             if level == levels:
-                for j in range(root.size):
-                    tables[c, j] = weights[j]
+                copy_line(weights, leaves[c])
                 if start < stop:
                     add_region(work.hessian, pull, curvatures, c * curvatures.shape[0] // contexts)
                 spreads[c] = mean_width(rows.weights, wide, start, stop)
         parents, children = children, parents
         level_above, level = level, level + constants.LEVEL_STEP
+
+
+def solve_root(
+    kind: Any, rows: Rows, centre: FloatArray, pull: FloatArray, work: Work
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Solve all rows together, from weights far away: a tree of one context.
+
+    Return the weights [M], and what they predict of rows left out: totals [n, Q] and widths [n].
+    """
+    count, planes = rows.inputs.shape[:2]
+    left, widths = np.empty((count, planes)), np.empty(count)
+    leaves, triangle = np.empty((1, centre.size)), np.zeros((1, sum(padded(j + 1) for j in range(pull.size))))
+    solve_tree(
+        kind, rows, np.array([0, count]), centre, pull, constants.ROOT_ITERATIONS, constants.ROOT_SETTLED,
+        Rules(True, True, False), work, np.empty_like(left), np.empty(count), left, widths, leaves, triangle,
+        np.empty(1),
+    )  # fmt: skip
+    return leaves[0], left, widths
+
+
+@inner_fast
+def copy_line(line, other):
+    """Write a line of numbers into another # OUT; to assign arrays takes a second to compile, each time."""
+    for j in range(line.size):
+        other[j] = line[j]
+
+
+@inner_fast
+def copy_rows(table, start, stop, other):
+    """Write rows start to stop of a table into another # OUT."""
+    for t in range(start, stop):
+        for q in range(table.shape[1]):
+            other[t, q] = table[t, q]
 
 
 @inner_fast

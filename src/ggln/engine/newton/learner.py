@@ -29,10 +29,12 @@ from ggln.engine.newton.kinds import kind_of
 from ggln.engine.newton.lanes import padded
 from ggln.engine.newton.layouts import check_exact, check_settings
 from ggln.engine.newton.mixture import Blend, SpreadMixture
-from ggln.engine.newton.network import Network, Shape, fit_network, follow, make_scratch
+from ggln.engine.newton.network import Network, Shape, fit_network
+from ggln.engine.newton.online import ask, follow, make_scratch
 from ggln.engine.newton.shapes import ShapeMixture
 from ggln.engine.newton.single import Alone, make_reader, pool_kinds
 from ggln.engine.newton.support import Edges, find_edges, follow_edges, no_edges, widened
+from ggln.engine.pinned import Pinned
 from ggln.engine.scaling import Scaler
 from ggln.engine.threads import Task, Threads
 
@@ -176,6 +178,13 @@ def join_rows(parts: list[tuple[FloatArray, FloatArray, FloatArray]]) -> tuple[F
     return np.concatenate(wide), *map(np.concatenate, others)
 
 
+def before_any_row(rows: int, outputs: int) -> Any:
+    """Return what is predicted before anything is known."""
+    if outputs > 1:
+        return nothing_known(rows, outputs)
+    return Blend(np.ones((rows, 1)), np.zeros((rows, 1, 1)), np.ones((rows, 1, 1)))
+
+
 def make_mixture(settings: Settings, kind: Any) -> Any:
     """Return a mixture that knows nothing; for several outputs at once, one for each, joined."""
     if settings.outputs > 1:
@@ -245,7 +254,7 @@ class ExactLearner(Beginner):
         return bool(self.due) and self.rows + rows >= self.due
 
     def _ready(self) -> None:
-        self._scratch = [make_scratch(network, self.kind) for network in self.networks]
+        self._scratch = [Pinned([make_scratch(network, self.kind)]) for network in self.networks]
         self._alone: Alone | None = None  # made when a row comes alone
         self._kernels = Specialized()
 
@@ -319,34 +328,21 @@ class ExactLearner(Beginner):
 
         def solve_one(e: int) -> None:
             shape, out = settings.shape(e, len(goals)), folds == e // settings.kinds % constants.FOLDS
-            given = np.ascontiguousarray(advice[:, : shape.regressions])
             known = left.mean(axis=1) if shape.regressions else np.average(goals, axis=0, weights=weights)
             random = settings.random(e, GATES)
             networks[e] = fit_network(
                 self.kind,
                 shape,
                 side[~out],
-                given[~out],
+                advice[~out],
                 goals[~out],
                 weights[~out],
                 random,
                 (goals - known)[~out],
                 progress,
             )
-            found = np.empty((int(out.sum()), self.kind.planes))
-            scratch = make_scratch(networks[e], self.kind)
-            follow(
-                self.kind,
-                networks[e],
-                side[out],
-                given[out],
-                goals[out],
-                weights[out],
-                False,
-                scratch,
-                found,
-            )
-            judged[e, out] = found
+            told = side[out], advice[out], goals[out], weights[out]
+            judged[e, out] = ask(self.kind, networks[e], *told)
 
         threads.run([(solve_one, (e,)) for e in reversed(range(count))])
         self.networks = networks
@@ -400,7 +396,7 @@ class ExactLearner(Beginner):
     ) -> Any:
         """Learn rows that stay within one draw of the networks."""
         if self.rows == 0:
-            return self._nothing(X.shape[0]) if record else None
+            return before_any_row(X.shape[0], self.settings.outputs) if record else None
         kinds, goals = self._learn_kinds(X, Y, weights, threads)
         kinds = self._outside(X, kinds, weights)
         found = self.mixture.follow(kinds, goals, weights, record)
@@ -534,12 +530,12 @@ class ExactLearner(Beginner):
         rows = goals, weights, learning
         if threads is None:
             return self._for_rows_alone().ask_networks(side, advice, *rows)
+        pinned = self._for_rows_alone().networks
         said = np.empty((len(self.networks), len(side), self.kind.planes))
-        for network, own, outputs in zip(self.networks, self._scratch, said, strict=True):
+        for e, (network, own) in enumerate(zip(self.networks, self._scratch, strict=True)):
             # others may predict at the same time
-            scratch = own if learning else make_scratch(network, self.kind)
-            given = np.ascontiguousarray(advice[:, : network.regressions])
-            lesson = self.kind, network, side, given, *rows, scratch, outputs
+            scratch = own if learning else Pinned([make_scratch(network, self.kind)])
+            lesson = self.kind, pinned, e, scratch, 1, side, advice, *rows, said[e : e + 1]
             tasks.append((self._kernels.call, (follow, lesson)))
         threads.run(tasks)
         kinds = np.empty((len(side), advisers + self._group_count(), self.kind.planes))
@@ -624,12 +620,6 @@ class ExactLearner(Beginner):
         extra, typical = self._extra(X, NOBODY), self.edges.typical
         found = np.ones(len(X)) if extra is None else typical / (typical + extra)
         return np.repeat(found[:, None], self.settings.outputs, axis=1)
-
-    def _nothing(self, rows: int) -> Any:
-        """Return what is predicted before anything is known."""
-        if self.settings.outputs > 1:
-            return nothing_known(rows, self.settings.outputs)
-        return Blend(np.ones((rows, 1)), np.zeros((rows, 1, 1)), np.ones((rows, 1, 1)))
 
     def _restored(self, blend: Any) -> Any:
         """Return a mixture in the user's units."""

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine.checks import anything, check_values, numbered, require, several
-from ggln.engine.newton.copula import Copula, JointBlend, levels_of, nothing_known
+from ggln.engine.newton.copula import Copula, JointBlend, levels_of
 from ggln.engine.newton.layouts import check_copula
 from ggln.engine.newton.learner import (
     Advice,
     ExactLearner,
     Progress,
     Settings,
+    before_any_row,
     make_learner,
     next_stop,
     restore_learner,
@@ -165,7 +166,7 @@ class ApartLearner:
             levels[..., d] = levels_of(blend, Y[:, d])
             blends.append(blend)
         if young:  # the first row of all
-            return nothing_known(len(Y), self.settings.outputs) if record else None
+            return before_any_row(*Y.shape) if record else None
         told = self.copula.follow(levels, weights, record)
         return JointBlend(tuple(blends), *told) if record else None
 

@@ -1,7 +1,7 @@
-"""A row that comes alone: all that happens to it before the mixture, in one call of compiled code.
+"""A row that comes alone: all that happens to it before the mixture, in three calls of compiled code.
 
-Blocks of rows go the same way in `learner`, step by step. Calls from Python and small arrays would take as
-long as the row itself.
+Blocks of rows go the same way in `learner`, in smaller steps. So many calls from Python, and as many small
+arrays, would take as long as the row itself.
 """
 
 import threading
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ggln.engine.jit import Specialized, exact_kernel
 from ggln.engine.newton import bump_kernels
 from ggln.engine.newton.bumps import Bumps
-from ggln.engine.newton.network import Network, follow, make_scratch
+from ggln.engine.newton.network import Network
 from ggln.engine.newton.neurons.protocol import put
+from ggln.engine.newton.online import follow, make_scratch
 from ggln.engine.pinned import Pinned, record_at
 from ggln.engine.scaling import Scaler, hold_constants, standardize_rows
 
@@ -71,32 +72,15 @@ def pool_kinds(advice, said, kinds):
 
 
 @exact_kernel
-def ask_networks(kind, networks, count, scratches, X, advice, Y, weights, learning, kinds):
-    """Write what each kind says of rows # OUT, as `pool_kinds`; networks learn the rows if they are to.
+def read_rows(kind, readers, X, Y, weights, learning, side, goals, advice):
+    """Write standardised rows [n, d] and targets # OUT, and what the regression says # OUT [n, 1, 2].
 
-    networks: pinned, so many; scratches: pinned, for each group; the others as in `follow`.
-    """
-    rows, advisers, planes = advice.shape
-    said, nothing = np.empty((count, rows, planes)), np.empty((rows, 0, planes))
-    for e in range(count):
-        network = record_at(networks, e)
-        scratch = record_at(scratches, e % (kinds.shape[1] - advisers))
-        given = advice if network.regressions > 0 else nothing
-        follow(kind, network, X, given, Y, weights, learning, scratch, said[e])
-    pool_kinds(advice, said, kinds)
-
-
-@exact_kernel
-def ask_rows(kind, readers, networks, count, scratches, X, Y, weights, learning, goals, kinds):
-    """Write what each kind says of rows X [n, d] # OUT [n, 1 + groups, 2]; all learn them if they are to.
-
-    readers: a pinned `Reader`; Y: [n, 1], or empty; goals: of that shape # OUT, standardised; the others as
-    in `ask_networks`.
+    readers: a pinned `Reader`; Y: [n, 1], or empty if nothing is to be learnt.
     """
     reader, rows = record_at(readers, 0), X.shape[0]
     limits, active, learnt, errors = reader.limits, reader.active, reader.learnt, reader.errors
-    side, means, advice = np.empty(X.shape), np.empty((rows, 1)), np.empty((rows, 1, 2))
-    found, unasked = np.empty((rows, reader.chosen.size + reader.gaps.size)), np.empty((0, 0))
+    means, unasked = np.empty((rows, 1)), np.empty((0, 0))
+    found = np.empty((rows, reader.chosen.size + reader.gaps.size))
     hold_constants(reader.inputs, X, side)
     standardize_rows(reader.inputs, side, limits[0], active[0], False, side, unasked, unasked)
     bump_kernels.look_at(side, reader.chosen, reader.gaps, found)
@@ -111,7 +95,6 @@ def ask_rows(kind, readers, networks, count, scratches, X, Y, weights, learning,
         if learning:
             errors[0, 0] += weights[t] * (means[t, 0] - goals[t, 0]) ** 2
             errors[0, 1] += weights[t]
-    ask_networks(kind, networks, count, scratches, side, advice, goals, weights, learning, kinds)
 
 
 class Alone:
@@ -131,12 +114,15 @@ class Alone:
             self._scratch[thread] = Pinned([make_scratch(network, self.kind) for network in self.firsts])
         return self._scratch[thread]
 
-    def ask_networks(self, *rows: Any) -> FloatArray:
-        """Return what each kind says [n, R + groups, Q]; rows: from X to learning, as in `ask_networks`."""
-        advice = rows[1]
-        kinds = np.empty((len(advice), advice.shape[1] + self.groups, advice.shape[2]))
-        known = self.kind, self.networks, self.count, self._own_scratch()
-        self._kernels.call(ask_networks, (*known, *rows, kinds))
+    def ask_networks(
+        self, X: FloatArray, advice: FloatArray, Y: FloatArray, weights: FloatArray, learning: bool
+    ) -> FloatArray:
+        """Return what each kind says of standardised rows [n, R + groups, Q]; the rest as in `follow`."""
+        rows, advisers, planes = advice.shape
+        said, kinds = np.empty((self.count, rows, planes)), np.empty((rows, advisers + self.groups, planes))
+        known = self.kind, self.networks, 0, self._own_scratch(), self.groups
+        self._kernels.call(follow, (*known, X, advice, Y, weights, learning, said))
+        self._kernels.call(pool_kinds, (advice, said, kinds))
         return kinds
 
     def ask(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -148,7 +134,7 @@ class Alone:
         features = self.reader.records[0].inputs.shape[1]
         if X.shape[1] != features:  # others wait until a young stream is solved
             X = np.ascontiguousarray(X[:, :features])
-        goals, kinds = np.empty(Y.shape), np.empty((len(X), 1 + self.groups, 2))
-        known = self.kind, self.reader, self.networks, self.count, self._own_scratch()
-        self._kernels.call(ask_rows, (*known, X, Y, weights, len(Y) > 0, goals, kinds))
-        return kinds, goals
+        side, goals, advice = np.empty(X.shape), np.empty(Y.shape), np.empty((len(X), 1, 2))
+        lesson = weights, len(Y) > 0
+        self._kernels.call(read_rows, (self.kind, self.reader, X, Y, *lesson, side, goals, advice))
+        return self.ask_networks(side, advice, goals, *lesson), goals
