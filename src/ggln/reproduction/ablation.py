@@ -20,7 +20,7 @@ from ggln.reproduction.record import Results, machine
 from ggln.reproduction.scores import scores
 from ggln.reproduction.seeds import standard_error
 
-VERSION = "5"
+VERSION = "6"
 HELD_OUT = 0.2  # of the training rows
 DEFAULTS = "defaults"
 SETS = tuple(uci.PAPER)

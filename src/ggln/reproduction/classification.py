@@ -47,7 +47,7 @@ MODELS: dict[str, Callable[[int], Any]] = {
 """Boosting without regularisation, scikit-learn's default, diverges where a class has few rows."""
 
 TITLES = {"accuracy": "Accuracy, %", "log_loss": "Log-loss, nats", "seconds": "Seconds for a fit"}
-VERSION = "4"
+VERSION = "5"
 Halves = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 

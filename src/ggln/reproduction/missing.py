@@ -21,7 +21,7 @@ from ggln.reproduction.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, FloatArray]
-VERSION = "4"
+VERSION = "5"
 TEST_ROWS = 1000
 
 

@@ -21,7 +21,7 @@ from ggln.reproduction.peer_models import CATBOOST, FOLDS
 from ggln.reproduction.record import Results, machine
 
 FloatArray = NDArray[np.float64]
-VERSION = "3"
+VERSION = "4"
 OURS, STREAM, CATBOOST_JOINT = "apart", "stream", "CatBoost"
 JOINT = "diagonal", "full", "isotropic"
 MODELS = (OURS, STREAM, *JOINT, CATBOOST_JOINT)

@@ -23,7 +23,7 @@ from ggln.reproduction.quantile_models import quantile_forest
 from ggln.reproduction.record import Results, machine
 
 FloatArray = NDArray[np.float64]
-VERSION = "3"
+VERSION = "4"
 OURS, BEFORE = "GGLNRegressor()", "without widening"
 GAUSSIAN = ("Gaussian process", "NGBoost", "CatBoost")
 FOREST = "quantile forest"
