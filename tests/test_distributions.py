@@ -686,8 +686,8 @@ def test_bad_copulas() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_regions_of_highest_density(kind: str) -> None:
     dist = joint(kind, n=2)
-    draws = dist.sample(400, random_state=1)
-    levels = [dist.region_level(draw, 200, random_state=2) for draw in draws]
+    draws = dist.sample(200, random_state=1)
+    levels = [dist.region_level(draw, 150, random_state=2) for draw in draws]
     assert np.mean(np.array(levels) <= 0.9) == pytest.approx(0.9, abs=0.05)
     with pytest.raises(ValueError, match="n_samples must be at least 1, got 0"):
         dist.region_level(draws[0], 0)

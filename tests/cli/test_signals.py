@@ -60,7 +60,7 @@ def test_a_stream_under_nohup_outlives_the_terminal(start, sales, quick, tmp_pat
 
 @pytest.mark.parametrize("number", ENDS)
 def test_a_fit_that_is_ended_goes_on_after_its_last_row(number, start, sales, quick, tmp_path):
-    command = ["fit", sales(60_000), "--target", "price", "--in-memory", "100", *quick]
+    command = ["fit", sales(20_000), "--target", "price", "--in-memory", "100", *quick]
     resumable = [*command, "--checkpoint", "1000", "-o", "model.ggln"]
     process = start(*resumable, preexec_fn=heard)
     checkpoint = tmp_path / "model.ggln.checkpoint"
@@ -78,7 +78,7 @@ def test_a_fit_that_is_ended_goes_on_after_its_last_row(number, start, sales, qu
     assert (
         int(row.replace(",", "")) > 0
     )  # rows beyond those fitted together, though the next checkpoint was 1000 s away
-    assert package.load(tmp_path / "model.ggln").regressor_.learner_.rows == 60_000
+    assert package.load(tmp_path / "model.ggln").regressor_.learner_.rows == 20_000
 
 
 def test_a_fit_without_checkpoints_says_that_nothing_was_saved(start, sales, quick):

@@ -23,9 +23,7 @@ def not_promised(estimator):
 @parametrize_with_checks(
     [
         GGLNRegressor(random_state=0),
-        GGLNRegressor(**SMALL, n_estimators=2),
         GGLNRegressor(**GRADIENT, epochs=20, n_estimators=2),
-        GGLNRegressor(**GRADIENT, epochs=20, n_estimators=1, aggregation="last"),
         GGLNRegressor(**GRADIENT, epochs=5, n_estimators=1, base_model="blr", base_variance=None),
     ],
     expected_failed_checks=not_promised,
