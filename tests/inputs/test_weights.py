@@ -1,5 +1,7 @@
 """Weights of rows: what they are equal to, and how they are routed."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -85,22 +87,22 @@ def test_weights_are_routed(request, make, table):
         assert going_on.get_metadata_routing().partial_fit.requests["sample_weight"] is True
 
 
-@pytest.mark.parametrize("outputs", [1, 2])
-def test_rows_of_weight_zero_are_predicted_and_not_there(regressor, table, outputs):
+@pytest.mark.parametrize(("outputs", "forgetting"), [(1, "auto"), (1, None), (2, "auto")])
+def test_rows_of_weight_zero_are_predicted_and_not_there(regressor, table, outputs, forgetting):
     X, y = table(80)
     y = y if outputs == 1 else np.column_stack([y, X[:, 0]])
-    weights = np.ones(80)
+    weights, make = np.ones(80), partial(regressor, forgetting=forgetting)
     weights[[0, 1, 17, 40, 41, 42, 79]] = 0.0
     counted = weights > 0
-    plain = regressor()
+    plain = make()
     expected = plain.prequential(X[counted], y[counted])
-    model = regressor()
+    model = make()
     found = model.prequential(X, y, sample_weight=weights)
     np.testing.assert_array_equal(found.mean[counted], expected.mean)
     np.testing.assert_array_equal(found.std[counted], expected.std)
     assert np.isfinite(found.mean).all()
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
-    alone = regressor()
+    alone = make()
     for x, target, weight in zip(X, y, weights, strict=True):  # cut as it may be
         alone.partial_fit([x], [target], sample_weight=[weight])
     np.testing.assert_array_equal(alone.predict(X), plain.predict(X))

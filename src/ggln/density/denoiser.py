@@ -18,7 +18,7 @@ from ggln.engine import constants
 from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, build, draw_gates, settings_from
 from ggln.engine.gradient.layouts import check_ensemble
-from ggln.engine.gradient.learner import next_draw
+from ggln.engine.stream import begins_within, next_power, spans
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -142,20 +142,20 @@ class Denoisers:
         if not self.networks:
             self._begin(rows[:1])
         self.networks[0].ensemble.require(rows.shape[0])
-        start = 0
-        while start < len(rows):
-            length = min(constants.BLOCK_ROWS, len(rows) - start)
+        for own in spans(self, len(rows), constants.BLOCK_ROWS):
+            self._learn(rows[own], threads)
             if self.warming:
-                length = min(length, next_draw(self.rows) - self.rows)
-            self._learn(rows[start : start + length], threads)
-            if self.warming:
-                self._warm_up(rows[start : start + length], threads)
-            start += length
-            progress(length)
+                self._warm_up(rows[own], threads)
+            progress(own.stop - own.start)
 
     def solves_within(self, rows: int) -> bool:
         """Return whether so many further rows bring it to where networks are drawn afresh."""
-        return self.warming and self.rows + rows >= next_draw(self.rows)
+        return begins_within(self, rows)
+
+    @property
+    def due(self) -> int:
+        """Rows at which networks are drawn afresh; 0: never."""
+        return next_power(self.rows) if self.warming else 0
 
     @property
     def features(self) -> int:

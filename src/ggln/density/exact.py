@@ -16,7 +16,7 @@ from ggln.density.scaling import CONSTANT, Range
 from ggln.engine.gaussians import mixture
 from ggln.engine.gaussians.model import Gaussians, sample
 from ggln.engine.gaussians.solve import Choice, Sums, Table, maximise, solve
-from ggln.engine.newton.learner import schedule
+from ggln.engine.stream import next_half, spans
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -179,7 +179,13 @@ class GatedGaussians:
 
     def solves_within(self, rows: int) -> bool:
         """Return whether so many further rows bring it to where all are solved afresh."""
-        return self.kept is not None and self.rows + rows >= schedule(self.rows)
+        return self.kept is not None and next_half(self.rows) <= self.rows + rows
+
+    @property
+    def due(self) -> int:
+        """Rows up to which it stays as it is: to be solved afresh, or because a block is full."""
+        full = self.rows + BLOCK_ROWS - len(self.waiting)
+        return full if self.kept is None else min(full, next_half(self.rows))
 
     def fit(self, rows: FloatArray, threads: Threads, progress: Callable[[int], object]) -> None:
         """Solve a table. Only before anything else was learnt."""
@@ -190,20 +196,17 @@ class GatedGaussians:
 
     def partial_fit(self, rows: FloatArray, threads: Threads, progress: Callable[[int], object]) -> None:
         """Learn rows in their order, going on from what is known."""
-        start = 0
-        while start < len(rows):
-            due = schedule(self.rows) - self.rows if self.kept is not None else BLOCK_ROWS
-            length = min(len(rows) - start, due, BLOCK_ROWS - len(self.waiting))
-            self._learn(rows[start : start + length], length == due and self.kept is not None, threads)
-            start += length
-            progress(length)
+        for own in spans(self, len(rows)):
+            self._learn(rows[own], threads)
+            progress(own.stop - own.start)
 
-    def _learn(self, rows: FloatArray, due: bool, threads: Threads) -> None:
+    def _learn(self, rows: FloatArray, threads: Threads) -> None:
+        solved = self.rows + len(rows) == next_half(self.rows)
         self.rows += len(rows)
         self.waiting = np.concatenate([self.waiting, rows])
         if self.kept is not None:
             self.kept.append(rows.copy())
-            if due:
+            if solved:
                 self.kept = [np.concatenate(self.kept)]
                 self._solve(self.kept[0], threads)
             if self.rows * self.columns > KEPT_NUMBERS:

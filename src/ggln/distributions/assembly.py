@@ -94,5 +94,8 @@ def _joined(predictions: list[JointBlend], least: int) -> CopulaMixture:
     alone: list[Any] = [mixture(list(blends), 1, least) for blends in outputs]
     if predictions[0].correlations.ndim == 2:  # all rows are predicted by what is known now
         return CopulaMixture(alone, predictions[0].correlations, predictions[0].freedoms)
-    correlations, freedoms = (np.concatenate(own) for own in list(zip(*predictions, strict=True))[1:])
-    return CopulaMixture(alone, correlations, freedoms)
+    # rows that were only asked about, between others that were learnt, share what was known then
+    each = [(len(some.marginals[0].means), some.correlations, some.freedoms) for some in predictions]
+    correlations = [np.broadcast_to(own, (rows, *own.shape[-2:])) for rows, own, _ in each]
+    freedoms = [np.broadcast_to(own, rows) for rows, _, own in each]
+    return CopulaMixture(alone, np.concatenate(correlations), np.concatenate(freedoms))

@@ -27,7 +27,7 @@ from ggln.engine.gating import SAMPLERS
 from ggln.engine.gradient.build import Settings, bernoulli_settings
 from ggln.engine.gradient.learner import Course, Learner
 from ggln.engine.newton.classes import ClassLearner
-from ggln.engine.newton.learner import Settings as ExactSettings
+from ggln.engine.newton.settings import Settings as ExactSettings
 from ggln.estimators import labels
 from ggln.estimators.base import (
     COUNTS,
@@ -411,7 +411,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
                 # in parts, so that what was recorded of all neurons need not be kept
                 for own in stretches(table[2] > 0):
                     if not table[2][own.start]:
-                        chances.append(learner.probabilities(table[0][own], threads))
+                        chances.append(learner.moments(table[0][own], threads)[0])
                         continue
                     part = (*(array[own] for array in table), threads, record, progress)
                     lesson = methodcaller("partial_fit", *part)

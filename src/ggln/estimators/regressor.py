@@ -26,8 +26,8 @@ from ggln.engine.gating import SAMPLERS
 from ggln.engine.gradient.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.engine.gradient.learner import Course, Learner
 from ggln.engine.newton.constants import FOLDS, MOST_COMPONENTS, NETWORKS
-from ggln.engine.newton.learner import Settings as ExactSettings
 from ggln.engine.newton.learner import before_any_row, make_learner, restore_learner
+from ggln.engine.newton.settings import Settings as ExactSettings
 from ggln.engine.scaling import within
 from ggln.engine.threads import Threads
 from ggln.estimators.base import (

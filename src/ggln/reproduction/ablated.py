@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from ggln.engine.newton.learner import Settings
+from ggln.engine.newton.settings import Settings
 from ggln.estimators.regressor import GGLNRegressor
 
 WITHOUT = "without"

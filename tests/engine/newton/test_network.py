@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from ggln.engine.newton.learner import ExactLearner, Settings
+from ggln.engine.newton.learner import ExactLearner
 from ggln.engine.newton.network import Shape, fit_network
 from ggln.engine.newton.neurons.univariate import Univariate
 from ggln.engine.newton.online import ask
+from ggln.engine.newton.settings import Settings
 from ggln.engine.threads import Threads
 
 KIND = Univariate(1)

@@ -12,9 +12,10 @@ from ggln.distributions.assembly import mixture
 from ggln.engine.newton.copula import FREEDOMS, Copula, JointBlend, levels_of, normalised
 from ggln.engine.newton.joint import JointMixture
 from ggln.engine.newton.kinds import kind_of
-from ggln.engine.newton.learner import ExactLearner, Settings, make_learner, restore_learner
+from ggln.engine.newton.learner import ExactLearner, make_learner, restore_learner
 from ggln.engine.newton.mixture import Blend
 from ggln.engine.newton.outputs import ApartLearner
+from ggln.engine.newton.settings import Settings
 from ggln.engine.newton.shapes import ShapeMixture
 from ggln.engine.student import log_copula, scores
 from ggln.engine.threads import Threads

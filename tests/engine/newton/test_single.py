@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from ggln.engine.newton.learner import ExactLearner, Settings
+from ggln.engine.newton.learner import ExactLearner
+from ggln.engine.newton.settings import Settings
 from ggln.engine.threads import Threads
 
 ROWS = 60

@@ -19,8 +19,8 @@ from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, draw_gates, settings_from
 from ggln.engine.gradient.ensemble import blocks
 from ggln.engine.gradient.layouts import check_arms, check_ensemble, rest_of_arms
-from ggln.engine.gradient.learner import next_draw
 from ggln.engine.scaling import Scaler
+from ggln.engine.stream import next_power, spans
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -100,16 +100,17 @@ class ArmLearner:
 
     def learn(self, decisions: Decisions, threads: Threads) -> None:
         """Learn decisions in their order. It makes no difference how they are cut into calls."""
-        start, rows = 0, decisions.arms.size
+        rows = decisions.arms.size
         self.arms.require(rows)
-        while start < rows:
-            stop = min(start + constants.BLOCK_ROWS, rows)
-            if self.warming:
-                stop = min(stop, start + next_draw(self.rows) - self.rows)
-            some = decisions.cut(start, stop)
+        for own in spans(self, rows, constants.BLOCK_ROWS):
+            some = decisions.take(own)
             self._learn(some, threads)
             self._seen(some, threads)
-            start = stop
+
+    @property
+    def due(self) -> int:
+        """Decisions at which networks are drawn afresh; 0: never."""
+        return next_power(self.rows) if self.warming else 0
 
     def _learn(self, decisions: Decisions, threads: Threads) -> None:
         """Learn a block with the scales as they are."""
@@ -125,9 +126,9 @@ class ArmLearner:
 
     def _seen(self, decisions: Decisions, threads: Threads) -> None:
         """Count decisions; draw the networks afresh when their number is a power of two."""
-        due = next_draw(self.rows)
+        due = self.due
         self.rows += decisions.arms.size
-        if not self.warming:
+        if not due:
             return
         self.first = self.first.join(decisions)
         if self.rows < due:

@@ -22,6 +22,7 @@ from ggln.engine.gradient.ensemble import Components, Ensemble, Epoch, blocks
 from ggln.engine.gradient.layouts import check_ensemble, check_learner, rest_of_learner
 from ggln.engine.newton.picked import pick_gates
 from ggln.engine.scaling import Scaler
+from ggln.engine.stream import begins_within, next_power, spans
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -43,11 +44,6 @@ class Predictions(NamedTuple):
     components: Components
     shifts: FloatArray  # [D], or [n, D] where they changed from row to row
     scales: FloatArray
-
-
-def next_draw(rows: int) -> int:
-    """Return the number of rows at which the networks of a young stream are drawn afresh next."""
-    return 1 << rows.bit_length()
 
 
 class Learner:
@@ -248,20 +244,14 @@ class Learner:
         """
         self.ensemble.require(X.shape[0])
         recorded = []
-        start = 0
-        while start < X.shape[0]:
-            length = min(self.ensemble.block_rows, X.shape[0] - start)
-            if self.warming:
-                length = min(length, next_draw(self.rows) - self.rows)
-            block = slice(start, start + length)
+        for block in spans(self, X.shape[0], self.ensemble.block_rows):
             targets, shifts, scales = self.targets.learn_recorded(Y[block])
             side = self._learn_side(self.inputs.learn(X[block]), targets)
             components = self.ensemble.learn(side, self._goals(targets), threads, record)
             if components is not None:
                 recorded.append(Predictions(components, shifts, scales))
             self._seen(X[block], Y[block], threads)
-            start += length
-            progress(length)
+            progress(block.stop - block.start)
         return recorded
 
     def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:  # noqa: ARG002
@@ -272,13 +262,18 @@ class Learner:
 
     def solves_within(self, rows: int) -> bool:
         """Return whether so many further rows bring it to where networks are drawn afresh."""
-        return self.warming and self.rows + rows >= next_draw(self.rows)
+        return begins_within(self, rows)
+
+    @property
+    def due(self) -> int:
+        """Rows at which networks are drawn afresh; 0: never."""
+        return next_power(self.rows) if self.warming else 0
 
     def _seen(self, X: FloatArray, Y: FloatArray, threads: Threads | None) -> None:
         """Count rows; draw the networks of a young stream afresh when it is time."""
-        due = next_draw(self.rows)
+        due = self.due
         self.rows += X.shape[0]
-        if not self.warming:
+        if not due:
             return
         self.first_rows.append((X.copy(), Y.copy()))
         if self.rows < due:

@@ -21,30 +21,21 @@ from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
 from ggln.engine.newton.bumps import Bumps, fit_bumps
 from ggln.engine.newton.layouts import check_classes, check_network
-from ggln.engine.newton.learner import (
-    BUMPS,
-    GATES,
-    Arrays,
-    Beginner,
-    Progress,
-    Settings,
-    _flat,
-    _unflat,
-    join_rows,
-    next_stop,
-    restore_settings,
-    schedule,
-)
 from ggln.engine.newton.mixture import find_shares, follow_shares
 from ggln.engine.newton.network import Network, Shape, fit_network
 from ggln.engine.newton.neurons.bernoulli import Bernoulli
 from ggln.engine.newton.online import ask, follow, make_scratch
+from ggln.engine.newton.settings import BUMPS, GATES, Settings, restore_settings
+from ggln.engine.newton.stored import flat, unflat
+from ggln.engine.newton.stream import Progress, Stream, join_rows
 from ggln.engine.pinned import Pinned
 from ggln.engine.scaling import Scaler
+from ggln.engine.stream import next_half
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Arrays = dict[str, NDArray[Any]]
 KIND = Bernoulli(1)
 TEMPERATURES = np.array([0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 """Logits are divided by these. Classes that lie apart need the low ones: every layer damps its logits."""
@@ -66,7 +57,7 @@ FEW_COLUMNS = 4
 memory are bounded, and a mixture over many classes is less hungry for networks."""
 
 
-class ClassLearner(Beginner):
+class ClassLearner(Stream):
     """Networks that solve their problems, one set for each column of zeros and ones.
 
     settings.outputs: columns, 1 for two classes, else one for each class. Targets [n, columns] are zeros and
@@ -97,10 +88,6 @@ class ClassLearner(Beginner):
     def classes(self) -> int:
         """How many classes there are."""
         return max(self.settings.outputs, 2)
-
-    def solves_within(self, rows: int) -> bool:
-        """Return whether so many further rows bring it to where all are solved afresh."""
-        return self.young and self.rows + rows >= schedule(self.rows)
 
     def _codes(self, goals: FloatArray) -> Codes:
         """Return the classes [n] of zeros and ones [n, columns]."""
@@ -220,32 +207,18 @@ class ClassLearner(Beginner):
 
     # Going on ------------------------------------------------------------------------------------------
 
-    def partial_fit(
-        self,
-        X: FloatArray,
-        goals: FloatArray,
-        weights: FloatArray,
-        threads: Threads | None,
-        record: bool,
-        progress: Progress = lambda _: None,
-    ) -> list[FloatArray]:
-        """Learn rows in their order; return the probabilities [n, columns] before each, if to `record`."""
-        found, start = [], 0
-        while start < X.shape[0]:
-            due = schedule(self.rows) if self.young else 0
-            stop = next_stop(due, self.rows, start, X.shape[0])
-            part = X[start:stop], goals[start:stop], weights[start:stop]
-            probabilities = self._learn(*part, threads)
-            if record:
-                found.append(self._own(probabilities))
-            self._seen(*part, threads)
-            progress(stop - start)
-            start = stop
-        return found
+    @property
+    def due(self) -> int:
+        """Rows at which all is solved afresh; 0: never."""
+        return next_half(self.rows) if self.young else 0
 
-    def learn_one(self, x: FloatArray, goals: FloatArray, weight: FloatArray) -> None:
-        """Learn a single row [1, d] of a class [1, columns]."""
-        self.partial_fit(x, goals, weight, None, False)
+    def take(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
+    ) -> Any:
+        """Learn rows none of which is beyond `due`; return the probabilities [n, columns] before each."""
+        probabilities = self._learn(X, Y, weights, threads)
+        self._seen(X, Y, weights, threads)
+        return self._own(probabilities) if record else None
 
     def _learn(
         self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads | None
@@ -297,9 +270,9 @@ class ClassLearner(Beginner):
 
     def _seen(self, X: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads | None) -> None:
         """Count rows; solve a young stream afresh when it is time."""
-        warming, due = self.young, schedule(self.rows)
+        due = self.due
         self.rows += X.shape[0]
-        if not warming:
+        if not due:
             return
         self.first_rows.append((X.copy(), goals.copy(), weights.copy()))
         if self.rows < due:
@@ -341,7 +314,7 @@ class ClassLearner(Beginner):
         if self.bumps is not None:
             arrays |= {f"bumps.{name}": array for name, array in self.bumps.state().items()}
         for i, network in enumerate(self.networks):
-            arrays |= {f"network.{i}.{name}": array for name, array in _flat(network).items()}
+            arrays |= {f"network.{i}.{name}": array for name, array in flat(network).items()}
         if self.first_rows:
             names = "first.X", "first.goals", "first.weights"
             arrays |= dict(zip(names, join_rows(self.first_rows), strict=True))
@@ -360,13 +333,13 @@ class ClassLearner(Beginner):
         )
         for i, network in enumerate(networks):
             shape = learner._shape(i % learner.count, 1)
-            check_network(network, KIND, shape, settings.features, _flat)
+            check_network(network, KIND, shape, settings.features, flat)
         learner.rows, learner.judged = values["rows"], values["judged"]
         learner.inputs.state[:] = arrays["scaler.inputs"]
         learner.shares, learner.units = arrays["shares"].copy(), arrays["units"].copy()
         own = part(arrays, "bumps.")
         learner.bumps = Bumps.from_state(own) if own else None
-        learner.networks = [_unflat(arrays, f"network.{i}.") for i in range(len(networks))]
+        learner.networks = [unflat(arrays, f"network.{i}.") for i in range(len(networks))]
         if "first.X" in arrays:
             learner.first_rows = [(arrays["first.X"], arrays["first.goals"], arrays["first.weights"])]
         return learner

@@ -38,9 +38,11 @@ from ggln.engine.newton.correctors import (
     new_bank,
 )
 from ggln.engine.newton.layouts import check_drift
-from ggln.engine.newton.learner import Beginner, ExactLearner, Progress, Settings, join_rows, restore_settings
+from ggln.engine.newton.learner import ExactLearner
 from ggln.engine.newton.mixture import Blend, joined
+from ggln.engine.newton.settings import Settings, restore_settings
 from ggln.engine.newton.shapes import ShapeMixture
+from ggln.engine.newton.stream import Stream, join_rows
 from ggln.engine.newton.support import ranges_of
 from ggln.engine.threads import Threads
 
@@ -61,7 +63,7 @@ PRIORS = [prior_shares(learners) for learners in range(1, 3)]
 PRIORS.insert(0, PRIORS[0])
 
 
-class DriftLearner(Beginner):
+class DriftLearner(Stream):
     """A stream of one output, of which old rows may be forgotten."""
 
     def __init__(self, settings: Settings) -> None:
@@ -99,8 +101,9 @@ class DriftLearner(Beginner):
 
     @property
     def due(self) -> int:
-        """Rows at which the first learner is solved afresh, with all others of several outputs."""
-        return self.leader.due if self.born[0] == 0 else 0
+        """Up to how many rows all learners stay as they are."""
+        due = (self.rows + learner.due - learner.rows for learner in self.learners_ if learner.due)
+        return int(min((self.until, *due)))
 
     @property
     def left(self) -> Any:
@@ -136,40 +139,11 @@ class DriftLearner(Beginner):
 
     # Learning ------------------------------------------------------------------------------------------
 
-    def partial_fit(
-        self,
-        X: FloatArray,
-        Y: FloatArray,
-        weights: FloatArray,
-        threads: Threads | None,
-        record: bool,
-        progress: Progress = lambda _: None,
-    ) -> list[Blend]:
-        """Learn rows in their order; return what was predicted before each, if asked to `record`."""
-        found, start = [], 0
-        while start < X.shape[0]:
-            stop = min(X.shape[0], start + self._next() - self.rows)
-            part = X[start:stop].copy(), Y[start:stop], weights[start:stop]
-            blend = self._learn(*part, threads, record)
-            if record:
-                found.append(blend)
-            progress(stop - start)
-            start = stop
-        return found
-
-    def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
-        """Learn a single row [1, d] with its target [1, 1]."""
-        self._learn(x, y, weight, None, False)
-
-    def _next(self) -> int:
-        """Return up to how many rows all learners stay as they are."""
-        due = (self.rows + learner.due - learner.rows for learner in self.learners_ if learner.due)
-        return min((self.until, *due))
-
-    def _learn(
+    def take(
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
     ) -> Any:
         """Learn rows that all learners go through as they are; return what was predicted before each."""
+        X = X.copy()
         if self.rows == 0:
             found: Blend | None = self._begin(X, Y, weights, threads)
         else:

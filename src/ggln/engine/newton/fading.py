@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine.newton import constants
-from ggln.engine.newton.learner import ExactLearner, Progress, schedule
+from ggln.engine.newton.learner import ExactLearner
+from ggln.engine.newton.stream import Progress
+from ggln.engine.stream import next_half
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -28,7 +30,7 @@ class FadingLearner(ExactLearner):
         step = max(self.memory // constants.FADING_STEPS, 1)
         self.due = self.rows + step
         if self.settings.online:
-            self.due = max(min(self.due, schedule(self.rows)), self.rows + 1)
+            self.due = max(min(self.due, next_half(self.rows)), self.rows + 1)
         kept = slice(-constants.FADED * self.memory, None)
         self.first_rows = [(X[kept].copy(), Y[kept].copy(), weights[kept].copy())]
 

@@ -6,9 +6,8 @@ afresh whenever they have grown by a quarter; a stream that begins without `fit`
 solved afresh as they grow (`schedule`). What a learner knows depends on the rows alone, not on the calls.
 """
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,121 +22,27 @@ from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
 from ggln.engine.newton.bumps import Bumps, fit_bumps
 from ggln.engine.newton.copula import levels_of, nothing_known
-from ggln.engine.newton.gates import Gates
 from ggln.engine.newton.joint import JointMixture
 from ggln.engine.newton.kinds import kind_of
-from ggln.engine.newton.lanes import padded
-from ggln.engine.newton.layouts import check_exact, check_settings
+from ggln.engine.newton.layouts import check_exact
 from ggln.engine.newton.mixture import Blend, SpreadMixture
-from ggln.engine.newton.network import Network, Shape, fit_network
+from ggln.engine.newton.network import Network, fit_network
 from ggln.engine.newton.online import ask, follow, make_scratch
+from ggln.engine.newton.settings import BUMPS, GATES, SHELLS, Settings, restore_settings
 from ggln.engine.newton.shapes import ShapeMixture
 from ggln.engine.newton.single import Alone, make_reader, pool_kinds
+from ggln.engine.newton.stored import flat, unflat
+from ggln.engine.newton.stream import Progress, Stream, join_rows
 from ggln.engine.newton.support import Edges, find_edges, follow_edges, no_edges, widened
 from ggln.engine.pinned import Pinned
 from ggln.engine.scaling import Scaler
+from ggln.engine.stream import next_half
 from ggln.engine.threads import Task, Threads
 
 FloatArray = NDArray[np.float64]
-Progress = Callable[[int], object]
 Arrays = dict[str, NDArray[Any]]
-GATES, FOLDS, BUMPS, SHELLS = range(4)
-"""Streams of random numbers: for gates, folds, the centres of bumps, and rows of shells."""
 NOBODY = np.empty(0)
 """Weights of rows that are not learnt."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides what networks are, and how they learn. `GGLNRegressor` documents each."""
-
-    layer_sizes: tuple[int, ...]
-    context_dims: tuple[int, ...]  # of the kinds of networks in turn; none: as many as the rows can fill
-    n_estimators: int | None  # none: as many as the rows leave time for
-    regressions: bool  # whether there is a regression on bumps below networks
-    base_variance: float
-    bias_range: float
-    bias_variance: float
-    min_variance: float
-    max_variance: float
-    covariance: str
-    standardize: bool | str
-    features: int
-    outputs: int
-    seed: int
-    online: bool = False  # a stream, not a table
-    regressors: int = 0  # that the user handed in, and whose predictions are below networks as well
-    gating: str = "residual"
-    without: tuple[str, ...] = ()  # ingredients left out, to see what each is worth
-    most_kept: int = constants.KEPT_NUMBERS  # features of rows that a table keeps, in order to grow
-    forgetting: str | int | None = None  # "auto", or rows after which a row counts 1/e
-
-    def random(self, network: int, purpose: int) -> np.random.Generator:
-        """Return a network's own stream of random numbers."""
-        return np.random.default_rng([self.seed, network, purpose])
-
-    @property
-    def advisers(self) -> int:
-        """Regressions below networks: on bumps, and what the user handed in."""
-        return int(self.regressions) + self.regressors
-
-    def networks(self, rows: int) -> int:
-        """Return how many networks there are for so many rows.
-
-        More of them are better, and cost more: small tables have more. A stream pays for each of them with
-        every row.
-        """
-        if self.n_estimators is not None:
-            return self.n_estimators
-        more = () if self.online else constants.MORE_NETWORKS
-        return next((count for most, count in more if rows <= most), constants.NETWORKS)
-
-    @property
-    def kinds(self) -> int:
-        """Kinds of networks: deep ones on features alone, and shallow ones above the regressions.
-
-        A single network is a shallow one.
-        """
-        return 1 if self.n_estimators == 1 or "features-only networks" in self.without else 2
-
-    def assign_folds(self, rows: int) -> NDArray[np.int64]:
-        """Return the fold of each row: parts of nearly the same size, at random."""
-        return self.random(0, FOLDS).permutation(rows) % constants.FOLDS
-
-    def shape(self, network: int, rows: int) -> Shape:
-        """Return what a network for so many rows is made of.
-
-        Deep networks have as many gates as the rows can fill, and every context is believed.
-        """
-        group = network % self.kinds
-        few = self.features * self.outputs <= constants.MOST_FEATURES
-        shallow = group == self.kinds - 1
-        dims = self.context_dims or (_context_dim(rows, shallow),)
-        return Shape(
-            self.layer_sizes,
-            dims[group % len(dims)],
-            shallow * self.advisers,
-            self.outputs > 1 and few,
-            self.bias_range,
-            1.0 / self.bias_variance,
-            1.0 / self.base_variance,
-            1.0 / self.max_variance,
-            1.0 / self.min_variance,
-            constants.PULL if shallow else constants.DEEP_PULL,
-            shallow and "shares of contexts" not in self.without,
-            self.gating,
-            without=self.without,
-        )
-
-
-def _context_dim(rows: int, shallow: bool) -> int:
-    """Return how many gates the neurons of a network for so many rows have."""
-    fine, coarse = (
-        round(math.log2(max(rows, 1) / each)) for each in (constants.CONTEXT_ROWS, constants.MANY_ROWS)
-    )
-    if shallow:
-        return max(min(fine, constants.SHALLOW_DIM), 1)
-    return max(min(fine, constants.DEEP_DIM), coarse, 1)
 
 
 def _student_factor(rows: int) -> float:
@@ -154,28 +59,6 @@ class Advice(Protocol):
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return what they predict of new rows [n, d], in the user's units: [n, R, D]."""
-
-
-def schedule(rows: int) -> int:
-    """Return how many rows there are when a stream is next solved afresh: 1, 2, 3, 4, 6, 8, 12, 16, ..."""
-    power = 1 << max(rows.bit_length() - 1, 0)
-    return 1 if rows == 0 else 2 * power if rows >= power + power // 2 or power < 2 else power + power // 2
-
-
-def next_stop(due: int, rows: int, start: int, stop: int) -> int:
-    """Return up to where of start to stop a learner of so many rows learns before it is solved afresh.
-
-    due: how many rows there are then; 0: never.
-    """
-    return min(stop, start + due - rows) if due else stop
-
-
-def join_rows(parts: list[tuple[FloatArray, FloatArray, FloatArray]]) -> tuple[FloatArray, ...]:
-    """Return rows, targets and weights of all parts; features that earlier rows did not have are missing."""
-    rows, *others = zip(*parts, strict=True)
-    width = max(part.shape[1] for part in rows)
-    wide = [np.pad(X, ((0, 0), (0, width - X.shape[1])), constant_values=np.nan) for X in rows]
-    return np.concatenate(wide), *map(np.concatenate, others)
 
 
 def before_any_row(rows: int, outputs: int) -> Any:
@@ -196,30 +79,7 @@ def make_mixture(settings: Settings, kind: Any) -> Any:
     return ShapeMixture(kind)
 
 
-class Beginner:
-    """A learner that may begin as a stream."""
-
-    settings: Settings
-    rows: int
-    first_rows: Any  # [(rows, targets, weights)]
-
-    @property
-    def young(self) -> bool:
-        """Whether this is a stream that is still to be solved afresh, with all features that came."""
-        return self.settings.online and self.rows < constants.WARM_ROWS
-
-    @property
-    def features(self) -> int:
-        """How many features networks know of; further ones of rows wait until a young stream is solved."""
-        return self.settings.features
-
-    @property
-    def columns(self) -> int:
-        """How many columns rows have that are kept, those that wait among them."""
-        return max([self.features, *(int(rows.shape[1]) for rows, _, _ in self.first_rows)])
-
-
-class ExactLearner(Beginner):
+class ExactLearner(Stream):
     """Networks that solve their problems, with all that they need between the user's units and theirs."""
 
     def __init__(self, settings: Settings) -> None:
@@ -240,7 +100,7 @@ class ExactLearner(Beginner):
         # levels of the targets of rows left out [2, n], and weights [n], until a joint learner takes them
         self.left: tuple[FloatArray, FloatArray] | None = None
         self.rows = 0
-        self.due = schedule(0) if settings.online else 0  # rows at which all are solved afresh; 0: never
+        self.due = next_half(0) if settings.online else 0  # rows at which all are solved afresh; 0: never
         self.first_rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         self._ready()
 
@@ -248,10 +108,6 @@ class ExactLearner(Beginner):
     def network_count(self) -> int:
         """How many networks there are."""
         return len(self.networks)
-
-    def solves_within(self, rows: int) -> bool:
-        """Return whether so many further rows bring it to where all are solved afresh."""
-        return bool(self.due) and self.rows + rows >= self.due
 
     def _ready(self) -> None:
         self._scratch = [Pinned([make_scratch(network, self.kind)]) for network in self.networks]
@@ -273,7 +129,7 @@ class ExactLearner(Beginner):
         """Keep a copy of the rows that were solved, if there will be a next time, and say when."""
         settings = self.settings
         if settings.online:
-            self.due = schedule(self.rows) if self.young else 0
+            self.due = next_half(self.rows) if self.young else 0
         else:
             self.due = self.rows + max(self.rows // constants.GROWN, 1)
             if settings.regressors or self.due * settings.features > settings.most_kept:
@@ -369,27 +225,13 @@ class ExactLearner(Beginner):
 
     # Going on ------------------------------------------------------------------------------------------
 
-    def partial_fit(
-        self,
-        X: FloatArray,
-        Y: FloatArray,
-        weights: FloatArray,
-        threads: Threads | None,
-        record: bool,
-        progress: Progress = lambda _: None,
-    ) -> list[Any]:
-        """Learn rows in their order; return what was predicted before each, if asked to `record`."""
-        found, start = [], 0
-        while start < X.shape[0]:
-            stop = next_stop(self.due, self.rows, start, X.shape[0])
-            part = X[start:stop], Y[start:stop], weights[start:stop]
-            blend = self._learn(*part, threads, record)
-            if record:
-                found.append(blend)
-            self._seen(*part, threads)
-            progress(stop - start)
-            start = stop
-        return found
+    def take(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
+    ) -> Any:
+        """Learn rows none of which is beyond `due`; return what was predicted before, if to `record`."""
+        blend = self._learn(X, Y, weights, threads, record)
+        self._seen(X, Y, weights, threads)
+        return blend
 
     def _learn(
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
@@ -559,11 +401,6 @@ class ExactLearner(Beginner):
             self._alone = Alone(self.kind, self.networks, self._group_count(), reader)
         return self._alone
 
-    def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
-        """Learn a single row [1, d] with its target [1, D]."""
-        self._learn(x, y, weight, None, False)
-        self._seen(x, y, weight, None)
-
     def _seen(self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None) -> None:
         """Count rows; solve all of them afresh when it is time."""
         self.rows += X.shape[0]
@@ -658,7 +495,7 @@ class ExactLearner(Beginner):
         if self.bumps is not None:
             arrays |= {f"bumps.{name}": array for name, array in self.bumps.state().items()}
         for e, network in enumerate(self.networks):
-            arrays |= {f"network.{e}.{name}": array for name, array in _flat(network).items()}
+            arrays |= {f"network.{e}.{name}": array for name, array in flat(network).items()}
         if self.seen is not None:
             arrays["seen"] = self.seen
         if self.first_rows:
@@ -670,7 +507,7 @@ class ExactLearner(Beginner):
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "ExactLearner":
         """Return the learner that `state` described."""
         settings = restore_settings(values["settings"])
-        check_exact(values, arrays, settings, kind_of(settings.outputs, settings.covariance), _flat)
+        check_exact(values, arrays, settings, kind_of(settings.outputs, settings.covariance), flat)
         learner = cls(settings)
         learner.rows, learner.mixture.judged, learner.due = values["rows"], values["judged"], values["due"]
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
@@ -684,7 +521,7 @@ class ExactLearner(Beginner):
         own = part(arrays, "bumps.")
         learner.bumps = Bumps.from_state(own) if own else None
         count = len({name.split(".")[1] for name in arrays if name.startswith("network.")})
-        learner.networks = [_unflat(arrays, f"network.{e}.") for e in range(count)]
+        learner.networks = [unflat(arrays, f"network.{e}.") for e in range(count)]
         if "first.X" in arrays:
             learner.first_rows = [(arrays["first.X"], arrays["first.Y"], arrays["first.weights"])]
         learner._ready()
@@ -705,49 +542,6 @@ class ExactLearner(Beginner):
         self.errors = memory.writeable(self.errors)
         self.edges = memory.writeable(self.edges)
         self._ready()
-
-
-SCALARS = "regressions", "along_axes", "bias_range", "pace"
-
-
-def _flat(network: Network) -> Arrays:
-    """Return a network's arrays by name."""
-    fields = network._asdict()
-    gates = fields.pop("gates")
-    fields |= {f"gates.{name}": array for name, array in gates._asdict().items()}
-    # gradients are zero where a Newton step has taken all rows
-    pending = np.flatnonzero(network.fresh)
-    gradients = fields.pop("gradients")
-    fields["gradients.places"] = pending
-    fields["gradients.values"] = gradients.reshape(-1, gradients.shape[-1])[pending]
-    used = int(network.inputs.max())
-    fields["tables"] = network.tables[..., :used]  # without their padding
-    fields["curvatures"] = network.curvatures[..., _triangle(used)]
-    return {name: np.atleast_1d(np.asarray(value)) for name, value in fields.items()}
-
-
-def _triangle(size: int) -> NDArray[np.bool_]:
-    """Return which numbers of a Hessian in lines of whole vectors (`contexts.add_region`) mean something."""
-    return np.concatenate([np.arange(padded(j + 1)) <= j for j in range(size)])
-
-
-def _unflat(arrays: Arrays, prefix: str) -> Network:
-    """Return the network whose arrays `_flat` gave."""
-    fields = part(arrays, prefix)
-    gates = Gates(*(np.require(fields.pop(f"gates.{name}"), requirements="W") for name in Gates._fields))
-    fields = {name: np.require(array, requirements="W") for name, array in fields.items()}
-    used = int(fields["inputs"].max())
-    tables = np.zeros((*fields["tables"].shape[:2], padded(used)), np.float32)
-    triangle = _triangle(used)
-    tables[..., :used] = fields["tables"]
-    curvatures = np.zeros((*fields["curvatures"].shape[:2], triangle.size))
-    curvatures[..., triangle] = fields["curvatures"]
-    fields["tables"], fields["curvatures"] = tables, curvatures
-    gradients = np.zeros(tables.shape)
-    places, values = fields.pop("gradients.places"), fields.pop("gradients.values")
-    gradients.reshape(-1, gradients.shape[-1])[places] = values
-    fields |= {name: fields[name][0].item() for name in SCALARS} | {"gradients": gradients}
-    return Network(**fields, gates=gates)
 
 
 def make_learner(settings: Settings) -> Any:
@@ -772,11 +566,3 @@ def _learner_class(settings: Settings) -> Any:
         return FadingLearner
     drifting = settings.forgetting == "auto" and settings.online and settings.outputs == 1
     return DriftLearner if drifting else ExactLearner
-
-
-def restore_settings(values: dict[str, Any]) -> Settings:
-    """Return settings from plain values, in which tuples may have become lists."""
-    tuples = {name: tuple(values[name]) for name in ("layer_sizes", "context_dims", "without")}
-    settings = Settings(**{**values, **tuples})
-    check_settings(settings)
-    return settings

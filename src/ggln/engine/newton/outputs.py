@@ -14,18 +14,10 @@ from numpy.typing import NDArray
 from ggln.engine.checks import anything, check_values, numbered, require, several
 from ggln.engine.newton.copula import Copula, JointBlend, levels_of
 from ggln.engine.newton.layouts import check_copula
-from ggln.engine.newton.learner import (
-    Advice,
-    ExactLearner,
-    Progress,
-    Settings,
-    before_any_row,
-    make_learner,
-    next_stop,
-    restore_learner,
-    restore_settings,
-)
+from ggln.engine.newton.learner import Advice, ExactLearner, before_any_row, make_learner, restore_learner
 from ggln.engine.newton.mixture import joined
+from ggln.engine.newton.settings import Settings, restore_settings
+from ggln.engine.newton.stream import Progress, Stream
 from ggln.engine.threads import Threads
 
 FloatArray = NDArray[np.float64]
@@ -59,7 +51,7 @@ class Column:
         return self.advise.predict(X)[:, :, self.output : self.output + 1]
 
 
-class ApartLearner:
+class ApartLearner(Stream):
     """One `ExactLearner` for each output, and how outputs go together."""
 
     def __init__(self, settings: Settings) -> None:
@@ -74,7 +66,12 @@ class ApartLearner:
     @property
     def rows(self) -> int:
         """Rows learnt so far."""
-        return self.learners[0].rows
+        return int(self.learners[0].rows)
+
+    @property
+    def due(self) -> int:
+        """Rows at which all are solved afresh; 0: never."""
+        return int(self.learners[0].due)
 
     @property
     def young(self) -> bool:
@@ -135,26 +132,13 @@ class ApartLearner:
             learner.left = None
         self.copula.judge(np.stack([levels for levels, _ in taken], axis=2), taken[0][1])
 
-    def partial_fit(
-        self,
-        X: FloatArray,
-        Y: FloatArray,
-        weights: FloatArray,
-        threads: Threads | None,
-        record: bool,
-        progress: Progress = lambda _: None,
-    ) -> list[JointBlend]:
-        """Learn rows in their order; return what was predicted before each, if asked to `record`."""
-        found, start = [], 0
-        while start < X.shape[0]:
-            stop = next_stop(self.learners[0].due, self.rows, start, X.shape[0])
-            blend = self._learn(X[start:stop], Y[start:stop], weights[start:stop], threads, record)
-            if record:
-                found.append(blend)
-            self._judge()
-            progress(stop - start)
-            start = stop
-        return found
+    def take(
+        self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
+    ) -> Any:
+        """Learn rows none of which is beyond `due`; return what was predicted before, if to `record`."""
+        blend = self._learn(X, Y, weights, threads, record)
+        self._judge()
+        return blend
 
     def _learn(
         self, X: FloatArray, Y: FloatArray, weights: FloatArray, threads: Threads | None, record: bool
@@ -169,10 +153,6 @@ class ApartLearner:
             return before_any_row(*Y.shape) if record else None
         told = self.copula.follow(levels, weights, record)
         return JointBlend(tuple(blends), *told) if record else None
-
-    def learn_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
-        """Learn a single row [1, d] with its target [1, D]."""
-        self.partial_fit(x, y, weight, None, False)
 
     # Predicting ----------------------------------------------------------------------------------------
 
@@ -220,10 +200,6 @@ class ApartLearner:
         learner.learners = [restore_learner(*pair) for pair in zip(outputs, parts, strict=True)]
         for one in learner.learners:
             same = replace(one.settings, features=alone.features) == alone
-            same &= (one.rows, one.due, one.features) == (
-                learner.rows,
-                learner.learners[0].due,
-                learner.features,
-            )
+            same &= (one.rows, one.features) == (learner.rows, learner.features)
             require(same, "outputs differ in their settings or rows")
         return learner

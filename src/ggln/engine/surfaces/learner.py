@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ggln.engine import memory
 from ggln.engine.constants import CONSTANT_RATIO
 from ggln.engine.jit import Specialized
-from ggln.engine.newton.learner import schedule
 from ggln.engine.pinned import Pinned
+from ggln.engine.stream import next_half
 from ggln.engine.surfaces import constants, kernels, solve
 from ggln.engine.surfaces.kernels import Surface
 from ggln.engine.surfaces.layouts import check_surfaces
@@ -92,7 +92,7 @@ class SurfaceLearner:
         self.plays[arm] += 1
         if self.plays[arm] <= constants.KEPT_ROWS:
             self.rows[arm] = self.rows[arm].appended(context, reward, weight)
-            if self.plays[arm] == schedule(int(self.plays[arm]) - 1):
+            if self.plays[arm] == next_half(int(self.plays[arm]) - 1):
                 self._solve(arm, count)
         if self.moments[0, 0] >= self.due:
             self._solve_lines()
