@@ -128,9 +128,11 @@ def test_sample_weight_needs_exact_learning(tiny, table):
                 getattr(tiny(step=step), method)(X, y, sample_weight=np.ones(60))
         weighted = getattr(tiny(exact=True), method)(X, y, sample_weight=np.ones(60))
         assert np.array_equal(weighted.predict(X), getattr(tiny(exact=True), method)(X, y).predict(X))
-        for bad in (-np.ones(60), np.zeros(60), np.full(60, np.nan), np.ones(59)):
+        for bad in (-np.ones(60), np.full(60, np.nan), np.ones(59)):
             with pytest.raises(ValueError, match=r"[Ss]ample.weight|Input contains NaN"):
                 getattr(tiny(exact=True), method)(X, y, sample_weight=bad)
+    with pytest.raises(ValueError, match="sample_weight is 0 for every row"):
+        tiny(exact=True).fit(X, y, sample_weight=np.zeros(60))
     assert has_fit_parameter(tiny(), "sample_weight")
 
 

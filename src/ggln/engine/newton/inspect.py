@@ -1,4 +1,4 @@
-"""What networks that were solved do with a row, written out: the plain twin of `network.follow`.
+"""What networks that were solved do with a row, written out: the plain twin of `online.follow`.
 
 Every neuron's natural parameters, layer after layer, with the gates at other rows if need be. Numbers may be
 complex: a row whose feature j has the imaginary part h, so small that h^2 is nothing beside 1, comes out with
