@@ -271,3 +271,11 @@ def test_values_of_any_policy_are_within_their_intervals():
         evaluate(lambda x: [0.5, 0.1, 0.0], *log)
     with pytest.raises(ValueError, match="arm must be one of"):
         evaluate(Always(7), *log)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-160, 1e99])
+def test_contexts_of_any_scale_are_decided(scale):
+    random, policy = np.random.default_rng(0), GLCB(3, random_state=0)
+    for context in scale * random.normal(size=(40, 4)):
+        policy.update(context, policy.select(context), float(context[0] > 0))
+        assert np.isfinite(policy.predict_expectations(context)).all()

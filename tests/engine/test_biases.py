@@ -11,7 +11,7 @@ import pytest
 from ggln.engine.gradient import reference
 from ggln.engine.gradient.build import Settings, make_rules
 from ggln.engine.gradient.reference import Gaussians
-from ggln.engine.neurons.biases import biases
+from ggln.engine.neurons.description import biases
 
 
 @pytest.mark.parametrize(("outputs", "covariance", "count"), [

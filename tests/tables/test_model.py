@@ -1,4 +1,5 @@
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import ggln
 from ggln import GGLNRegressor, TableRegressor
+from ggln.engine.newton.drift import DriftLearner
 from ggln.tables.frames import unnamed_rows
 from ggln.tables.plan import Input, Plan
 from ggln.tables.train import Training
@@ -184,3 +186,26 @@ def test_what_was_never_learnt_is_said_once(houses, small):
         model.predict_one(dict(strange.iloc[0]))
     with pytest.warns(UserWarning, match="'taste' is none"):
         model.learn_one({**dict(frame.iloc[0]), "taste": 1}, 1.0)
+
+
+def test_an_interruption_leaves_the_model_of_the_rows_that_were_learnt(monkeypatch, tmp_path):
+    random = np.random.default_rng(0)
+    rows = {"a": random.normal(size=2000).tolist(), "b": [f"n{i // 400}" for i in range(2000)]}
+    y = np.array(rows["a"]) + np.arange(2000) // 400
+    half = {name: column[:1024] for name, column in rows.items()}
+    make = partial(TableRegressor, GGLNRegressor(layer_sizes=(3, 2), n_estimators=2, random_state=0))
+    expected, model = make().partial_fit(half, y[:1024]), make()
+    learn, calls = DriftLearner.partial_fit, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return learn(*arguments)
+
+    monkeypatch.setattr(DriftLearner, "partial_fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(rows, y)
+    expected.save(tmp_path / "expected")
+    model.save(tmp_path / "found")
+    assert (tmp_path / "found").read_bytes() == (tmp_path / "expected").read_bytes()

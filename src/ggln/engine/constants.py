@@ -93,6 +93,8 @@ SPLIT_POWER, SPLIT_SHARE = 0.5, 0.7
 WARMUP_ROWS = 1024
 """A stream redraws its data-dependent gates and statistics whenever the number of rows seen reaches a
 power of two up to this one, and learns the rows again: at most twice the work, for this many rows."""
+LEAST_SCALE = 1e-300
+"""Units are not smaller: the inverse of a subnormal number is infinite."""
 CONSTANT_RATIO = 1e-13
 """A feature whose standard deviation is below this fraction of its mean is constant: what is left of it
 is rounding, and dividing by it would turn rounding into a signal."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine.gradient.learner import Learner
-from ggln.engine.neurons.biases import biases
+from ggln.engine.neurons.description import biases
 from ggln.explain.layers import Neurons, apply, blocks, forward, mix
 
 FloatArray = NDArray[np.float64]

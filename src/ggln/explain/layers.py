@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ggln.engine.gradient.ensemble import Ensemble
 from ggln.engine.gradient.network import DENSE, HOT, SIZE
-from ggln.engine.neurons.biases import biases
-from ggln.engine.neurons.full import Full
+from ggln.engine.neurons.description import biases, has_matrices
 from ggln.engine.neurons.protocol import Limits
 
 FloatArray = NDArray[np.float64]
@@ -54,7 +53,7 @@ def blocks(ensemble: Ensemble, rows: int) -> Iterator[slice]:
     kind, table = ensemble.rules.kind, ensemble.shape.table
     inputs = table[:, DENSE] + table[:, HOT]
     # weights, and the derivatives of each output by means and precisions of all inputs and neurons
-    each = int(kind.outputs) ** (3 if isinstance(kind, Full) else 2)
+    each = int(kind.outputs) ** (3 if has_matrices(kind) else 2)
     numbers = int((table[:, SIZE] * inputs + (inputs + table[:, SIZE]) * each).sum())
     step = max(1, NUMBERS // numbers)
     return (slice(start, start + step) for start in range(0, rows, step))
@@ -63,7 +62,7 @@ def blocks(ensemble: Ensemble, rows: int) -> Iterator[slice]:
 def forward(ensemble: Ensemble, network: int, side: FloatArray) -> list[Neurons]:
     """Run rows through a network's layers, keeping what the way back needs. side: [T, d]."""
     kind, _, limits, _ = ensemble.rules
-    full, outputs = isinstance(kind, Full), int(kind.outputs)
+    full, outputs = has_matrices(kind), int(kind.outputs)
     means, variances = ensemble.base_rows(network, side)
     bias_means, bias_precisions = biases(kind)
     bias_weighted = apply(bias_precisions, bias_means)

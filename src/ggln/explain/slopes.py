@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.engine import constants
-from ggln.engine.bases.base_models import AxesBase, CoordinateBase, LinearBase
+from ggln.engine.bases.base_models import AxesBase
+from ggln.engine.bases.base_models import slopes as base_slopes
 from ggln.engine.bases.regression import JointBase
 from ggln.engine.bases.triangle import derivatives
 from ggln.engine.gradient.ensemble import Ensemble
@@ -27,13 +27,6 @@ class Adjoint(NamedTuple):
 
     weighted_means: FloatArray  # [T, O, m, D]
     precisions: FloatArray  # [T, O, m, D] or [T, O, m, D, D]
-
-
-class Jacobian(NamedTuple):
-    """Derivatives of the base inputs."""
-
-    means: FloatArray  # [T, inputs, D]
-    precisions: FloatArray  # [T, inputs]
 
 
 def slopes(learner: Learner, rows: FloatArray) -> FloatArray:
@@ -149,9 +142,9 @@ def _by_column(ensemble: Ensemble, network: int, side: FloatArray, adjoint: Adjo
         )
         return np.swapaxes(along * (np.abs(side) < ensemble.base.limit)[:, None], 1, 2)
     own = means[:, :features], precisions[:, :features]
-    jacobian = _jacobian(ensemble.base, network, side, *own)
-    total = (by_mean[:, :, :features] * jacobian.means[:, None]).sum(axis=3)
-    total += by_precision[:, :, :features] * jacobian.precisions[:, None]
+    mean_slopes, precision_slopes = base_slopes(ensemble.base, network, side, *own)
+    total = (by_mean[:, :, :features] * mean_slopes[:, None]).sum(axis=3)
+    total += by_precision[:, :, :features] * precision_slopes[:, None]
     found[:] = np.swapaxes(total, 1, 2)
     if isinstance(ensemble.base, JointBase):
         return found + _by_joint(ensemble.base, network, side, precisions, by_mean, by_precision)
@@ -174,19 +167,3 @@ def _by_joint(
     found += np.einsum("to,tf->tfo", by_precision[:, :, -1], on_precision[:, :-1])
     total: FloatArray = found
     return total
-
-
-def _jacobian(
-    base: Any, network: int, side: FloatArray, means: FloatArray, precisions: FloatArray
-) -> Jacobian:
-    """Return the derivatives of each feature's base input by the feature, which moves no other."""
-    inside = np.abs(means) < base.limit
-    if isinstance(base, CoordinateBase):
-        free = np.abs(side) < base.limit
-        return Jacobian(free[..., None] * side.shape[1] * np.eye(side.shape[1]), np.zeros_like(precisions))
-    if not isinstance(base, LinearBase):
-        return Jacobian(inside * 1.0, np.zeros_like(precisions))
-    noise, squares = base.noise[network], base.features[network, 1]
-    slope_precision = constants.BLR_PRIOR_PRECISION + noise * squares
-    slope = noise[:, None] * base.products[network] / slope_precision[:, None]
-    return Jacobian(inside * slope, -(precisions**2) * 2.0 * side / slope_precision)

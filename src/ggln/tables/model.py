@@ -17,6 +17,7 @@ from ggln import persistence
 from ggln.distributions.assembly import Distribution
 from ggln.engine.checks import require
 from ggln.estimators.regressor import GGLNRegressor
+from ggln.estimators.whole import Uninterrupted, lock_of, whole
 from ggln.explain.effects import reference_values
 from ggln.tables.explained import ExplainedTables
 from ggln.tables.frames import (
@@ -185,6 +186,12 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         self, X: Any, y: ArrayLike | None, weights: ArrayLike | None, learn: Callable[..., Any]
     ) -> Any:
         """Learn rows in their order, going on or beginning."""
+        with lock_of(self):
+            return self._learn_rows(X, y, weights, learn)
+
+    def _learn_rows(
+        self, X: Any, y: ArrayLike | None, weights: ArrayLike | None, learn: Callable[..., Any]
+    ) -> Any:
         begin, width = not hasattr(self, "regressor_"), self._array
         if begin and not is_named(X):
             X = named(X, self)
@@ -201,20 +208,39 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
             schema.predict_numbers(target_names(y, X))
         else:
             schema, regressor = self.schema_.copy(), self.regressor_
+        before = schema.copy()
         encoded = encode(schema, names, rows, targets=y is None)
         features, targets = encoded.X, y
+        known: NDArray[np.bool_] = np.ones(len(rows), np.bool_)
         if targets is None:
-            known = ~np.isnan(encoded.Y).any(axis=1)
+            known = np.asarray(~np.isnan(encoded.Y).any(axis=1))
             features, targets = features[known], regressor._shaped(encoded.Y[known])
             weights = None if weights is None else np.asarray(weights)[known]
-        with unnamed_rows():
-            found = learn(regressor, features, targets, weights) if len(features) else None
-        self.regressor_, self.schema_, self._array = regressor, schema, width
+        learnt = _rows_of(regressor)
+        try:
+            with unnamed_rows():
+                found = learn(regressor, features, targets, weights) if len(features) else None
+        except BaseException:
+            # what the networks have learnt of these rows, the schema has to know as well
+            counted = np.flatnonzero(known)
+            counted = counted if weights is None else counted[np.asarray(weights) > 0]
+            taken = counted[: _rows_of(regressor) - learnt]
+            if taken.size:
+                encode(before, names, rows[: taken[-1] + 1], targets=y is None)
+                self._take(regressor, before, width)
+            raise
+        self._take(regressor, schema, width)
         self._say(strangers(schema, names, rows, encoded.X))
-        self.typical_ = getattr(self, "typical_", None)
-        self.name_features()
         return found
 
+    def _take(self, regressor: GGLNRegressor, schema: Schema, width: int | None) -> None:
+        """Go on with networks that have learnt, and with what their columns are."""
+        with Uninterrupted():
+            self.regressor_, self.schema_, self._array = regressor, schema, width
+            self.typical_ = getattr(self, "typical_", None)
+            self.name_features()
+
+    @whole
     def learn_one(self, x: Mapping[str, Any], y: ArrayLike) -> Self:
         """Learn a single row, a mapping of columns to values; None is a missing one."""
         if not hasattr(self, "regressor_"):
@@ -327,3 +353,9 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
             raise ValueError(f"regressor must be a GGLNRegressor or None, got {self.regressor!r}")
         fresh: GGLNRegressor = clone(self.regressor)
         return fresh
+
+
+def _rows_of(regressor: GGLNRegressor) -> int:
+    """Return how many rows networks have learnt."""
+    learner = getattr(regressor, "learner_", None)
+    return 0 if learner is None else int(learner.rows)

@@ -4,13 +4,17 @@ A base model turns the features of a row into Gaussians, before its target is kn
 from the target. Each network of an ensemble sees its own order of rows and so keeps its own statistics.
 """
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggln.engine.constants import BLR_PRIOR_PRECISION
 from ggln.engine.jit import Protocol, inner_exact
 from ggln.engine.neurons.projection import clip
+
+FloatArray = NDArray[np.float64]
 
 
 class NoBase(NamedTuple):
@@ -48,10 +52,6 @@ class AxesBase(NamedTuple):
     precision: Any
 
 
-AlongAxes = CoordinateBase | AxesBase
-"""Bases whose input j has a mean along output j % D alone."""
-
-
 class LogitBase(NamedTuple):
     """The logit of one probability for each feature, its value: the same for all classes."""
 
@@ -68,6 +68,55 @@ class LinearBase(NamedTuple):
     features: Any  # [E, 2, d]  sums of x and x^2
     products: Any  # [E, d, D]  sum of x y
     noise: Any  # [E, d]  tau
+
+
+@singledispatch
+def along_axes(_base: Any) -> bool:
+    """Return whether input j has a mean along output j % D alone."""
+    return False
+
+
+@along_axes.register(CoordinateBase | AxesBase)
+def _are_along_axes(_base: Any) -> bool:
+    return True
+
+
+@singledispatch
+def coordinates(base: Any, outputs: int) -> int:
+    """Return how many numbers the mean of an input has."""
+    return 1 if along_axes(base) else outputs
+
+
+@coordinates.register(LogitBase)
+def _one_logit(_base: LogitBase, _outputs: int) -> int:
+    return 1
+
+
+@singledispatch
+def slopes(
+    base: Any, _network: int, _side: FloatArray, means: FloatArray, precisions: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return how features [T, d] move their own Gaussians: means [T, d, D] and precisions [T, d]."""
+    return (np.abs(means) < base.limit) * 1.0, np.zeros_like(precisions)
+
+
+@slopes.register(CoordinateBase)
+def _coordinate_slopes(
+    base: CoordinateBase, _network: int, side: FloatArray, _means: FloatArray, precisions: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    free, size = np.abs(side) < base.limit, side.shape[1]
+    return free[..., None] * size * np.eye(size), np.zeros_like(precisions)
+
+
+@slopes.register(LinearBase)
+def _linear_slopes(
+    base: LinearBase, network: int, side: FloatArray, means: FloatArray, precisions: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    noise, squares = base.noise[network], base.features[network, 1]
+    slope_precision = BLR_PRIOR_PRECISION + noise * squares
+    slope = noise[:, None] * base.products[network] / slope_precision[:, None]
+    inside = np.abs(means) < base.limit
+    return inside * slope, -(precisions**2) * 2.0 * side / slope_precision
 
 
 def predict_base(base, network, side, columns, targets, learning, means, precisions):

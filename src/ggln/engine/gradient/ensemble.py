@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine import constants, memory
-from ggln.engine.bases.base_models import AlongAxes
+from ggln.engine.bases.base_models import along_axes
 from ggln.engine.gating import Gates, contexts
 from ggln.engine.gradient.network import (
     DENSE,
@@ -340,7 +340,7 @@ class Ensemble:
         work, rows = self.new_work(side.shape[0]), np.arange(side.shape[0])
         start_block(self.base, network, side, rows, work.unknown, False, work)
         means = work.means.astype(np.float64)
-        if isinstance(self.base, AlongAxes):
+        if along_axes(self.base):
             axes = np.eye(self.rules.kind.outputs)
             means = means * np.tile(axes, (self.base_inputs // len(axes), 1))  # input i along output i % D
         return means, 1.0 / work.precisions.astype(np.float64)

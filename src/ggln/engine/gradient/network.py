@@ -18,15 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine import constants
-from ggln.engine.bases.base_models import AlongAxes, LogitBase, predict_base
+from ggln.engine.bases.base_models import along_axes, coordinates, predict_base
 from ggln.engine.jit import exact_kernel, fast_kernel, inner_fast
 from ggln.engine.memory import ALIGNMENT, aligned_zeros
 from ggln.engine.neurons import isotropic_loops  # noqa: F401  the loops register themselves
-from ggln.engine.neurons.bernoulli import Bernoulli
-from ggln.engine.neurons.diagonal import Diagonal
-from ggln.engine.neurons.full import Full
-from ggln.engine.neurons.isotropic import Isotropic
-from ggln.engine.neurons.multivariate import sizes
+from ggln.engine.neurons.description import inputs_first, weight_rows
 from ggln.engine.neurons.protocol import (
     Layer,
     Limits,
@@ -40,7 +36,6 @@ from ggln.engine.neurons.protocol import (
     send,
     send_base,
 )
-from ggln.engine.neurons.univariate import Univariate
 from ggln.engine.switching import densities, switch
 from ggln.engine.team import meet, share
 
@@ -84,21 +79,6 @@ class Work(NamedTuple):
     evidence: Any  # [T]  the log-density of the neurons' mixture at the target, up to a common term
 
 
-def dense_biases(kind: Any) -> int:
-    """Return how many dense bias inputs each neuron has; isotropic biases are one-hot."""
-    count = {Univariate: 2, Isotropic: 0, Diagonal: 2 * kind.outputs, Full: 2 * kind.outputs**2, Bernoulli: 1}
-    return int(count[type(kind)])
-
-
-def message_sizes(kind: Any) -> tuple[int, int, int]:
-    """Return the lengths of an input's natural parameters, of an output, and of the moments."""
-    if isinstance(kind, Univariate):
-        return 2, 2, 3
-    if isinstance(kind, Bernoulli):
-        return kind.outputs, kind.outputs, kind.outputs
-    return sizes(kind)
-
-
 def make_shape(
     layer_sizes: Sequence[int], kind: Any, base: Any, base_inputs: int, bias_weight: float, dtype: Any
 ) -> Shape:
@@ -107,17 +87,14 @@ def make_shape(
     Initial weights add up to one; those of one-hot biases are `bias_weight` times the others.
     """
     table = np.zeros((len(layer_sizes), 7), np.int64)
-    copies = kind.outputs if isinstance(kind, Bernoulli) else 1  # of the weights, one for each class
-    below = base_inputs
-    first = 0
+    below, first, (dense_biases, biases) = base_inputs, 0, kind.bias_counts()
     for i, size in enumerate(layer_sizes):
-        dense, hot = below + dense_biases(kind), 2 * kind.outputs if isinstance(kind, Isotropic) else 0
-        if i == 0 and isinstance(base, AlongAxes) and hot:
+        dense, hot = below + dense_biases, biases
+        if i == 0 and along_axes(base) and hot:
             dense, hot = 0, hot + below
-        length = copies * (padded(dense) + padded(hot))
+        length = weight_rows(kind) * (padded(dense) + padded(hot))
         table[i] = first, size, dense, padded(dense), hot, padded(hot), length
         first, below = first + size, size
-    biases = 2 * kind.outputs if isinstance(kind, Isotropic) else 0
     priors = 1.0 / (table[:, DENSE] + table[:, HOT] - biases + bias_weight * biases)
     return Shape(table, priors.astype(dtype), (bias_weight * priors).astype(dtype))
 
@@ -137,14 +114,15 @@ def staggered(neurons: int, output: int, dtype: Any) -> int:
 
 def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -> Work:
     """Allocate the buffers for blocks of up to `rows` rows."""
-    coordinates = 1 if isinstance(base, AlongAxes | LogitBase) else kind.outputs
+    numbers = coordinates(base, kind.outputs)
     dtype = shape.priors.dtype
-    natural, output, moments = message_sizes(kind)
+    natural, output, moments = kind.sizes()
     neurons, widest = int(shape.table[:, SIZE].sum()), int(shape.table[:, STRIDE].max())
     hot = int(shape.table[:, HOT_STRIDE].max())
-    isotropic = isinstance(kind, Isotropic)
     messages = Messages(
-        dense=aligned_zeros((rows, widest, natural) if isotropic else (rows, natural, widest), dtype),
+        dense=aligned_zeros(
+            (rows, widest, natural) if inputs_first(kind) else (rows, natural, widest), dtype
+        ),
         hot=np.zeros((rows, hot), dtype),
         hot_precision=np.zeros(hot, dtype),
         sums=np.zeros((rows, natural), dtype),
@@ -153,7 +131,7 @@ def make_work(shape: Shape, kind: Any, base: Any, base_inputs: int, rows: int) -
     )
     return Work(
         unknown=np.zeros((rows, kind.outputs), dtype),
-        means=np.zeros((rows, base_inputs, coordinates), dtype),
+        means=np.zeros((rows, base_inputs, numbers), dtype),
         precisions=np.zeros((rows, base_inputs), dtype),
         messages=messages,
         outputs=aligned_zeros((rows, staggered(neurons, output, dtype), output), dtype),

@@ -21,7 +21,7 @@ from ggln.engine.constants import (
 )
 from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, make_rules
-from ggln.engine.neurons.biases import biases
+from ggln.engine.neurons.description import biases
 
 FloatArray = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ggln.engine.constants import LANES, TILE
 from ggln.engine.jit import inner_fast
+from ggln.engine.neurons.description import weight_rows
 from ggln.engine.neurons.projection import clip, move
 from ggln.engine.neurons.protocol import AddMoments, Energies, Infer, Learn, Send, SendBase
 from ggln.engine.neurons.univariate import weights_at
@@ -31,6 +32,20 @@ class Bernoulli(NamedTuple):
 
     outputs: Any
     bias: Any
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Return the lengths of an input's natural parameters, of an output, and of the moments."""
+        classes = int(self.outputs)
+        return classes, classes, classes
+
+    def bias_counts(self) -> tuple[int, int]:
+        """Return how many dense and how many one-hot biases each neuron has."""
+        return 1, 0
+
+
+@weight_rows.register(Bernoulli)
+def _one_for_each_class(kind: Bernoulli) -> int:
+    return int(kind.outputs)
 
 
 @inner_fast

@@ -19,6 +19,7 @@ from ggln.engine.neurons.covariance import (
     ToNatural,
     WriteBias,
 )
+from ggln.engine.neurons.description import FloatArray, spread
 from ggln.engine.neurons.projection import clip
 
 
@@ -28,6 +29,21 @@ class Diagonal(NamedTuple):
     outputs: Any
     bias_mean: Any
     bias_precision: Any
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Return the lengths of an input's natural parameters, of an output, and of the moments."""
+        d = int(self.outputs)
+        return 2 * d, 2 * d, 3 * d
+
+    def bias_counts(self) -> tuple[int, int]:
+        """Return how many dense and how many one-hot biases each neuron has."""
+        return 2 * int(self.outputs), 0
+
+
+@spread.register(Diagonal)
+def _spread_of_diagonals(_kind: Diagonal, units: FloatArray) -> FloatArray:
+    found: FloatArray = (1 - BIAS_LEAK) * units**2 + BIAS_LEAK
+    return found
 
 
 @Predict.register(Diagonal)

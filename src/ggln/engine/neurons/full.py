@@ -1,5 +1,6 @@
 """Full precision matrices (Eq. 4), for a handful of outputs: each visit takes an eigendecomposition."""
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from ggln.engine.neurons.covariance import (
     ToNatural,
     WriteBias,
 )
+from ggln.engine.neurons.description import FloatArray, directions, has_matrices, spread
 from ggln.engine.neurons.projection import clip
 
 
@@ -28,6 +30,34 @@ class Full(NamedTuple):
     outputs: Any
     bias_mean: Any
     bias_precision: Any
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Return the lengths of an input's natural parameters, of an output, and of the moments."""
+        d = int(self.outputs)
+        return d * d + d, d + d * d, 2 + d + d * d
+
+    def bias_counts(self) -> tuple[int, int]:
+        """Return how many dense and how many one-hot biases each neuron has."""
+        return 2 * int(self.outputs) ** 2, 0
+
+
+@has_matrices.register(Full)
+def _are_matrices(_kind: Full) -> bool:
+    return True
+
+
+@directions.register(Full)
+def _directions_of_matrices(kind: Full) -> FloatArray:
+    axes = list(np.eye(int(kind.outputs)))
+    for d, e in itertools.combinations(range(len(axes)), 2):
+        axes += [np.sqrt(0.5) * (axes[d] + sign * axes[e]) for sign in (1, -1)]
+    return np.array(axes)
+
+
+@spread.register(Full)
+def _spread_of_matrices(kind: Full, units: FloatArray) -> FloatArray:
+    outer = units[:, :, None] * units[:, None, :]
+    return (1 - BIAS_LEAK) * outer + BIAS_LEAK * np.eye(int(kind.outputs))
 
 
 @Predict.register(Full)

@@ -12,7 +12,9 @@ from ggln.engine.neurons.covariance import (
     Marginals,
     SquaredDistance,
 )
+from ggln.engine.neurons.description import inputs_first
 from ggln.engine.neurons.projection import clip
+from ggln.engine.neurons.protocol import padded
 
 
 class Isotropic(NamedTuple):
@@ -21,6 +23,20 @@ class Isotropic(NamedTuple):
     outputs: Any
     bias_mean: Any
     bias_precision: Any
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Return the lengths of an input's natural parameters, of an output, and of the moments."""
+        d = int(self.outputs)
+        return padded(1 + d), d + 1, 5 + 2 * d
+
+    def bias_counts(self) -> tuple[int, int]:
+        """Return how many dense and how many one-hot biases each neuron has."""
+        return 0, 2 * int(self.outputs)
+
+
+@inputs_first.register(Isotropic)
+def _has_inputs_first(_kind: Isotropic) -> bool:
+    return True
 
 
 @inner_fast

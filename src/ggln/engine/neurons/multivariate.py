@@ -31,19 +31,8 @@ from ggln.engine.neurons.diagonal import Diagonal
 from ggln.engine.neurons.full import Full
 from ggln.engine.neurons.isotropic import Isotropic
 from ggln.engine.neurons.projection import Clip, Exact, LogBarrier, move, repair, settle
-from ggln.engine.neurons.protocol import AddMoments, Energies, Infer, Learn, Send, SendBase, padded
+from ggln.engine.neurons.protocol import AddMoments, Energies, Infer, Learn, Send, SendBase
 from ggln.engine.neurons.univariate import weights_at
-
-
-def sizes(kind: Isotropic | Diagonal | Full) -> tuple[int, int, int]:
-    """Return the lengths F of the natural parameters, P of an output, and of the moments."""
-    d = int(kind.outputs)
-    table = {
-        Isotropic: (padded(1 + d), d + 1, 5 + 2 * d),
-        Diagonal: (2 * d, 2 * d, 3 * d),
-        Full: (d * d + d, d + d * d, 2 + d + d * d),
-    }
-    return table[type(kind)]
 
 
 @inner_fast

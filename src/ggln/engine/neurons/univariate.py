@@ -26,6 +26,14 @@ class Univariate(NamedTuple):
     bias_mean: Any
     bias_precision: Any
 
+    def sizes(self) -> tuple[int, int, int]:
+        """Return the lengths of an input's natural parameters, of an output, and of the moments."""
+        return 2, 2, 3
+
+    def bias_counts(self) -> tuple[int, int]:
+        """Return how many dense and how many one-hot biases each neuron has."""
+        return 2, 0
+
 
 def add_barrier(projection, slope, pull, total, weighted, rate, limits):
     """Add the barrier's gradient to the scalars A and B."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from ggln.engine.newton.gates import FEATURES, LACKING
 from ggln.engine.newton.learner import ExactLearner
 from ggln.engine.newton.network import Network
-from ggln.engine.newton.neurons.full import Full
-from ggln.engine.newton.neurons.protocol import LEAST_PRECISION
+from ggln.engine.newton.neurons.plain import clip_real
 from ggln.engine.newton.support import extra_variance, widened
 from ggln.engine.threads import Threads
 
@@ -146,7 +145,7 @@ def forward(
         at = neurons, chosen[:, neurons]
         totals = _mix(network.tables[at][..., : inputs.shape[1]], inputs)
         totals = totals / (1.0 + network.spread[at])[..., None, None]
-        below = _bounded(kind, totals, centre[:, None], reach, network.limits)
+        below = kind.bounded(totals, centre[:, None], reach, network.limits)
         layers.append(below)
     return layers
 
@@ -182,9 +181,8 @@ def _inputs(
 def _axes(kind: Any) -> tuple[FloatArray, FloatArray]:
     """Return the planes [D, Q] that hold an input's precision along each output, and those of its mean."""
     outputs, planes = int(kind.outputs), int(kind.planes)
-    apart = np.cumsum(np.arange(1, outputs + 1)) - 1 if isinstance(kind, Full) else np.arange(outputs)
     along, of_mean = np.zeros((2, outputs, planes))
-    along[np.arange(outputs), apart if planes > 1 + outputs else 0] = 1.0  # one precision is that of all
+    along[np.arange(outputs), kind.precision_planes()] = 1.0
     of_mean[np.arange(outputs), planes - outputs + np.arange(outputs)] = 1.0
     return along, of_mean
 
@@ -194,80 +192,9 @@ def _centre(kind: Any, network: Network, layer: int, trusted: Numbers) -> tuple[
     low, high = network.span
     reach = float(network.reach[layer])
     if trusted.shape[1]:
-        return _clip(_means(kind, trusted.sum(axis=1)), low, high), reach
+        return clip_real(kind.means(trusted.sum(axis=1)), low, high), reach
     middle = np.broadcast_to(0.5 * (low + high), (len(trusted), trusted.shape[2], low.size))
     return middle, reach + float(0.5 * (high - low).max())
-
-
-def _clip(values: Numbers, low: Numbers, high: Numbers) -> Numbers:
-    """Bring the real parts of values into a range."""
-    return np.where(values.real < np.real(low), low, np.where(values.real > np.real(high), high, values))
-
-
-def _matrices(planes: Numbers, outputs: int) -> Numbers:
-    """Return the precision matrices [.., D, D] of planes [.., Q] of full covariances."""
-    i, k = np.tril_indices(outputs)
-    found = np.empty((*planes.shape[:-1], outputs, outputs), planes.dtype)
-    found[..., i, k] = found[..., k, i] = planes[..., : i.size]
-    return found
-
-
-def _means(kind: Any, planes: Numbers) -> Numbers:
-    """Return the means [.., D] of densities [.., Q]."""
-    outputs = int(kind.outputs)
-    weighted = planes[..., -outputs:]
-    if isinstance(kind, Full):
-        return np.linalg.solve(_matrices(planes, outputs), weighted[..., None])[..., 0]
-    found: Numbers = weighted / planes[..., :-outputs]
-    return found
-
-
-def _bounded(kind: Any, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray) -> Numbers:
-    """Return totals [.., Q] in range: means within reach of the centre [.., D], precisions in limits."""
-    outputs, (low, high) = int(kind.outputs), (centre - reach, centre + reach)
-    if not isinstance(kind, Full):
-        precision = totals[..., :-outputs]
-        dense = precision.real > LEAST_PRECISION
-        mean = totals[..., -outputs:] / np.where(dense, precision, 1.0)
-        mean = np.where(dense, _clip(mean, low, high), centre)
-        precision = _clip(precision, *limits)
-        return np.concatenate([precision, precision * mean], axis=-1)
-    matrices, unit = _matrices(totals, outputs), np.eye(outputs)
-    dense = _are_densities(matrices.real)[..., None]
-    solved = np.linalg.solve(np.where(dense[..., None], matrices, unit), totals[..., -outputs:, None])[..., 0]
-    mean = np.where(dense, _clip(solved, low, high), centre)
-    matrices = np.where(dense[..., None], _clip_eigenvalues(matrices, *limits), limits[0] * unit)
-    i, k = np.tril_indices(outputs)
-    return np.concatenate([matrices[..., i, k], (matrices @ mean[..., None])[..., 0]], axis=-1)
-
-
-def _are_densities(matrices: FloatArray) -> NDArray[np.bool_]:
-    """Return whether all pivots of matrices [.., D, D] are positive enough."""
-    rest, dense = matrices.copy(), np.ones(matrices.shape[:-2], np.bool_)
-    for i in range(matrices.shape[-1]):
-        pivot = rest[..., i, i]
-        dense = dense & (pivot > LEAST_PRECISION)
-        column = rest[..., i + 1 :, i]
-        safe = np.where(dense, pivot, 1.0)[..., None, None]
-        rest[..., i + 1 :, i + 1 :] -= column[..., :, None] * column[..., None, :] / safe
-    return dense
-
-
-def _clip_eigenvalues(matrices: Numbers, low: float, high: float) -> Numbers:
-    """Return symmetric matrices [.., D, D] with eigenvalues in a range; derivatives by Daleckii and Krein."""
-    values, vectors = np.linalg.eigh(matrices.real)
-    clipped, back = np.clip(values, low, high), np.swapaxes(vectors, -1, -2)
-    found = (vectors * clipped[..., None, :]) @ back
-    if np.iscomplexobj(matrices):
-        gap = values[..., :, None] - values[..., None, :]
-        close = np.abs(gap) <= 1e-9 * np.abs(values).max(axis=-1)[..., None, None]
-        free = ((values > low) & (values < high)).astype(np.float64)
-        rise = clipped[..., :, None] - clipped[..., None, :]
-        inner = 0.5 * (free[..., :, None] + free[..., None, :])
-        slope = np.where(close, inner, rise / np.where(close, 1.0, gap))
-        found = found + 1j * (vectors @ (slope * (back @ matrices.imag @ vectors)) @ back)
-    outside = np.any((values < low) | (values > high), axis=-1, keepdims=True)[..., None]
-    return np.where(outside, found, matrices)  # others keep their last bits
 
 
 # Answers -----------------------------------------------------------------------------------------------
@@ -328,7 +255,7 @@ def _mixed(learner: ExactLearner, kinds: Numbers, side: Numbers) -> Numbers:
 
     side: [n, B, d], rows. Outside what was learnt, a single output is wider, and its skewness with it.
     """
-    means = _means(learner.kind, kinds)
+    means = learner.kind.means(kinds)
     if learner.settings.outputs == 1:
         shift, scale = learner.inputs.shift_and_scale()
         kinds = widened(kinds, 1.0 / kinds[..., 0], extra_variance(learner.edges, shift + scale * side))

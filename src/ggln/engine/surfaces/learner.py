@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine import memory
-from ggln.engine.constants import CONSTANT_RATIO
+from ggln.engine.constants import CONSTANT_RATIO, LEAST_SCALE
 from ggln.engine.jit import Specialized
 from ggln.engine.pinned import Pinned
 from ggln.engine.stream import next_half
@@ -140,6 +140,7 @@ class SurfaceLearner:
         scale = np.sqrt(squares / np.maximum(count, 1.0))
         constant = scale <= CONSTANT_RATIO * np.abs(mean)
         scale = np.where(constant, np.where(mean == 0.0, 1.0, np.abs(mean)), scale)
+        scale = np.maximum(scale, LEAST_SCALE)
         paid = np.array([mean[-1], scale[-1]])
         played = np.flatnonzero(self.plays)
         if self.surfaces and played.size:

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ggln.engine.newton.neurons.plain import FloatArray, Numbers, bounded_apart
 from ggln.engine.newton.neurons.protocol import (
     KEPT,
     LEAST_PRECISION,
@@ -19,8 +19,6 @@ from ggln.engine.newton.neurons.protocol import (
     Width,
     expand_planes,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 class Diagonal(NamedTuple):
@@ -55,6 +53,19 @@ class Diagonal(NamedTuple):
         """Return the planes [.., D, 2] of each output alone, real or complex."""
         outputs = planes.shape[-1] // 2
         return np.stack([planes[..., :outputs], planes[..., outputs:]], axis=-1)
+
+    def precision_planes(self) -> Any:
+        """Return which planes hold an input's precision along each output."""
+        return np.arange(int(self.outputs))
+
+    def means(self, planes: Numbers) -> Numbers:
+        """Return the means [.., D] of densities [.., Q], real or complex."""
+        found: Numbers = planes[..., -int(self.outputs) :] / planes[..., : -int(self.outputs)]
+        return found
+
+    def bounded(self, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray) -> Numbers:
+        """Return totals [.., Q] in range, as `bound` brings them there, real or complex."""
+        return bounded_apart(int(self.outputs), totals, centre, reach, limits)
 
 
 @Loss.register(Diagonal)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine.jit import inner_fast
+from ggln.engine.newton.neurons.plain import FloatArray, Numbers, clip_real
 from ggln.engine.newton.neurons.protocol import (
     KEPT,
     LEAST_PRECISION,
@@ -20,8 +21,6 @@ from ggln.engine.newton.neurons.protocol import (
     Width,
     expand_planes,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 class Full(NamedTuple):
@@ -71,6 +70,56 @@ class Full(NamedTuple):
         means = np.einsum("...de,...e->...d", covariances, planes[..., -int(self.outputs) :])
         precisions = 1.0 / np.einsum("...dd->...d", covariances)
         return np.stack([precisions, precisions * means], axis=-1)
+
+    def precision_planes(self) -> Any:
+        """Return which planes hold an input's precision along each output: the diagonal."""
+        return np.cumsum(np.arange(1, int(self.outputs) + 1)) - 1
+
+    def means(self, planes: Numbers) -> Numbers:
+        """Return the means [.., D] of densities [.., Q], real or complex."""
+        weighted = planes[..., -int(self.outputs) :]
+        found: Numbers = np.linalg.solve(self.precisions(planes), weighted[..., None])[..., 0]
+        return found
+
+    def bounded(self, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray) -> Numbers:
+        """Return totals [.., Q] in range, as `bound` brings them there, real or complex."""
+        outputs, matrices = int(self.outputs), self.precisions(totals)
+        unit, weighted = np.eye(outputs), totals[..., -outputs:, None]
+        dense = are_densities(matrices.real)[..., None]
+        solved = np.linalg.solve(np.where(dense[..., None], matrices, unit), weighted)[..., 0]
+        mean = np.where(dense, clip_real(solved, centre - reach, centre + reach), centre)
+        matrices = np.where(dense[..., None], clip_eigenvalues(matrices, *limits), limits[0] * unit)
+        i, k = np.tril_indices(outputs)
+        return np.concatenate([matrices[..., i, k], (matrices @ mean[..., None])[..., 0]], axis=-1)
+
+
+def are_densities(matrices: FloatArray) -> NDArray[np.bool_]:
+    """Return whether all pivots of matrices [.., D, D] are positive enough."""
+    rest, dense = matrices.copy(), np.ones(matrices.shape[:-2], np.bool_)
+    for i in range(matrices.shape[-1]):
+        pivot = rest[..., i, i]
+        dense = dense & (pivot > LEAST_PRECISION)
+        column = rest[..., i + 1 :, i]
+        safe = np.where(dense, pivot, 1.0)[..., None, None]
+        rest[..., i + 1 :, i + 1 :] -= column[..., :, None] * column[..., None, :] / safe
+    return dense
+
+
+def clip_eigenvalues(matrices: Numbers, low: float, high: float) -> Numbers:
+    """Return symmetric matrices [.., D, D] with eigenvalues in a range; derivatives by Daleckii and Krein."""
+    values, vectors = np.linalg.eigh(matrices.real)
+    clipped, back = np.clip(values, low, high), np.swapaxes(vectors, -1, -2)
+    found = (vectors * clipped[..., None, :]) @ back
+    if np.iscomplexobj(matrices):
+        gap = values[..., :, None] - values[..., None, :]
+        close = np.abs(gap) <= 1e-9 * np.abs(values).max(axis=-1)[..., None, None]
+        free = ((values > low) & (values < high)).astype(np.float64)
+        rise = clipped[..., :, None] - clipped[..., None, :]
+        inner = 0.5 * (free[..., :, None] + free[..., None, :])
+        slope = np.where(close, inner, rise / np.where(close, 1.0, gap))
+        found = found + 1j * (vectors @ (slope * (back @ matrices.imag @ vectors)) @ back)
+    outside = np.any((values < low) | (values > high), axis=-1, keepdims=True)[..., None]
+    return np.where(outside, found, matrices)  # others keep their last bits
 
 
 @inner_fast
