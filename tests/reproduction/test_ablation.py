@@ -5,7 +5,8 @@ import pytest
 
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.plots import ablation as picture
-from ggln.reproduction import ablated, ablation, one_pass, record
+from ggln.reproduction import ablation, one_pass
+from ggln.reproduction.shared import ablated, record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": (1, 2), "n_estimators": 2}
 

@@ -3,7 +3,8 @@
 import json
 
 from ggln.plots import bandit_ablation as picture
-from ggln.reproduction import bandit_ablation, record
+from ggln.reproduction import bandit_ablation
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 2), "context_dim": 1}
 

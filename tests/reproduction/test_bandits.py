@@ -9,7 +9,9 @@ from ggln import presets
 from ggln.bandits import simulate
 from ggln.plots import bandit_rewards as rewards_picture
 from ggln.plots import bandits as picture
-from ggln.reproduction import bandit_rewards, bandit_tables, bandit_tasks, bandits, jobs, record
+from ggln.reproduction import bandit_rewards, bandit_tables, bandits
+from ggln.reproduction.shared import jobs, record
+from ggln.reproduction.tasks import bandit_tasks
 
 SMALL = {"layer_sizes": (4, 1), "context_dim": 1, "gating": "sphere", "gating_bias": 0.05}
 WHEEL = bandit_tasks.TASKS["wheel"]

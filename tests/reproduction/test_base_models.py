@@ -6,7 +6,8 @@ import pytest
 from ggln import presets
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.plots import base_models as picture
-from ggln.reproduction import base_models, record
+from ggln.reproduction import base_models
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "step": "ogd", "gating": "sphere"}
 

@@ -8,16 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli, presets
-from ggln.reproduction import (
-    ablation,
-    bandit_rewards,
-    bandit_tasks,
-    base_models,
-    costs,
-    peer_models,
-    sarcos,
-    uci,
-)
+from ggln.reproduction import ablation, bandit_rewards, base_models, costs, sarcos, uci
+from ggln.reproduction.competitors import regressors
+from ggln.reproduction.tasks import bandit_tasks
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
 RESULTS = Path(__file__).parents[2] / "results"
@@ -105,7 +98,7 @@ def test_gating(reproduce):
 
 
 def test_peers(reproduce, tiny_sets, monkeypatch):
-    monkeypatch.setattr(peer_models, "NGBOOST_TREES", 5)
+    monkeypatch.setattr(regressors, "NGBOOST_TREES", 5)
     output, files = reproduce("peers", "--sets", "yacht", "--splits", "1")
     assert files == {".jobs", "peers.json", "peers.png"}
     assert "NGBoost" in output

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from ggln.reproduction import costs, record
+from ggln.reproduction import costs
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "n_estimators": 2}
 

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 from ggln import cli
 from ggln.reproduction import drift as experiment
 from ggln.reproduction import uci
-from ggln.reproduction.drift_models import PEERS, SlidingRidge
-from ggln.reproduction.drifting import NAMES, SCALE, sample
+from ggln.reproduction.competitors.drift_regressors import PEERS, SlidingRidge
+from ggln.reproduction.tasks.changing_streams import NAMES, SCALE, sample
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from ggln.plots import forgetting as picture
-from ggln.reproduction import forgetting, record
+from ggln.reproduction import forgetting
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "n_estimators": 1}
 

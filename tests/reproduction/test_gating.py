@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ggln.plots import gating as picture
-from ggln.reproduction import gating, record
+from ggln.reproduction import gating
+from ggln.reproduction.shared import record
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import going_on, record, uci
+from ggln.reproduction import going_on, uci
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "n_estimators": 2}
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ggln.plots import hetero as picture
-from ggln.reproduction import hetero, record
+from ggln.reproduction import hetero
+from ggln.reproduction.shared import record
 
 
 @pytest.fixture(scope="module")

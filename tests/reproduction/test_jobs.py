@@ -9,14 +9,14 @@ from pathlib import Path
 import joblib
 import pytest
 
-from ggln.reproduction import jobs
+from ggln.reproduction.shared import jobs
 
 HERE = Path(__file__).parent
 CODE = """
 import sys
 from pathlib import Path
 import chores
-from ggln.reproduction import jobs
+from ggln.reproduction.shared import jobs
 name, store, marks, n_jobs, seconds = sys.argv[1:]
 arguments = {"marks": marks} | ({"seconds": float(seconds)} if name == "square" else {})
 given = [jobs.Job(getattr(chores, name), {"x": x} | arguments) for x in range(8)]

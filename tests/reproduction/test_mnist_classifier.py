@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from ggln import cli, datasets
 from ggln.plots import mnist_classifier as picture
 from ggln.reproduction import mnist_classifier as experiment
-from ggln.reproduction import record
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
 

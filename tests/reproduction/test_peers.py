@@ -9,15 +9,17 @@ from threadpoolctl import threadpool_limits
 
 from ggln import datasets
 from ggln.plots import peers as picture
-from ggln.reproduction import peer_models, peers, record, uci
+from ggln.reproduction import peers, uci
+from ggln.reproduction.competitors import regressors
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "n_estimators": 1, "base_model": "feature"}
 
 
 @pytest.fixture
 def few_trees(monkeypatch):
-    monkeypatch.setattr(peer_models, "NGBOOST_TREES", 60)
-    monkeypatch.setattr(peer_models, "NGBOOST", peer_models.NGBOOST | {"learning_rate": 0.1})
+    monkeypatch.setattr(regressors, "NGBOOST_TREES", 60)
+    monkeypatch.setattr(regressors, "NGBOOST", regressors.NGBOOST | {"learning_rate": 0.1})
 
 
 @pytest.mark.parametrize("peer", peers.PEERS)
@@ -26,7 +28,7 @@ def test_every_peer_learns_a_noisy_curve_with_honest_error_bars(peer, few_trees)
     X = random.normal(size=(200, 2))
     y = X[:, 0] + 0.3 * random.standard_normal(200)
     with threadpool_limits(1):  # as in a job
-        mean, std = peer_models.PEERS[peer](X[:150], y[:150], 0)(X[150:])
+        mean, std = regressors.PEERS[peer](X[:150], y[:150], 0)(X[150:])
     assert mean.shape == std.shape == (50,)
     errors = mean - y[150:]
     assert np.sqrt(np.mean(errors**2)) < 0.8

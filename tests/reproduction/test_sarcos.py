@@ -6,7 +6,8 @@ import pytest
 from ggln import presets
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.plots import sarcos as picture
-from ggln.reproduction import record, sarcos
+from ggln.reproduction import sarcos
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (8, 8), "context_dim": 2, "epochs": 3}
 

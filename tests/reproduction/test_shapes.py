@@ -8,8 +8,8 @@ from ggln import cli
 from ggln.distributions import GaussianMixture
 from ggln.reproduction import shapes as experiment
 from ggln.reproduction import uci
-from ggln.reproduction.noises import NOISES, half_cells, sample
-from ggln.reproduction.quantile_models import crps, quantile_boosting, quantile_forest
+from ggln.reproduction.competitors.quantile_regressors import crps, quantile_boosting, quantile_forest
+from ggln.reproduction.tasks.noises import NOISES, half_cells, sample
 
 
 @pytest.mark.parametrize("noise", NOISES)

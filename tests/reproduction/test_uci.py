@@ -8,7 +8,8 @@ from sklearn.model_selection import ShuffleSplit
 
 from ggln import datasets, presets
 from ggln.plots import uci as picture
-from ggln.reproduction import record, uci
+from ggln.reproduction import uci
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "epochs": 2, "n_estimators": 1}
 

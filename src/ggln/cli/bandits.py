@@ -43,7 +43,7 @@ def bandits(
     from ggln.plots import bandits as picture
     from ggln.reproduction import bandits as experiment
     from ggln.reproduction.bandit_tables import mean_ranks, tables
-    from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS
+    from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS
 
     names = chosen(tasks, CONTINUOUS, tuple(TASKS), "--tasks")
     players = chosen(policies, experiment.POLICIES, option="--policies")
@@ -81,8 +81,8 @@ def bandit_peers(
     """
     from ggln.plots import bandit_peers as picture
     from ggln.reproduction import bandit_peers as experiment
-    from ggln.reproduction.bandit_tasks import TASKS
-    from ggln.reproduction.bandit_worlds import WORLDS
+    from ggln.reproduction.tasks.bandit_tasks import TASKS
+    from ggln.reproduction.tasks.bandit_worlds import WORLDS
 
     names = chosen(worlds, WORLDS, option="--worlds")
     own = chosen(tasks, experiment.PAPERS, tuple(TASKS), "--tasks")
@@ -139,7 +139,7 @@ def bandit_ablation(
     """
     from ggln.plots import bandit_ablation as picture
     from ggln.reproduction import bandit_ablation as experiment
-    from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS
+    from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS
 
     names = chosen(tasks, CONTINUOUS, tuple(TASKS), "--tasks")
     results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, steps)

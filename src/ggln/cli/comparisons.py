@@ -171,7 +171,7 @@ def shapes(
     """
     from ggln.plots import shapes as picture
     from ggln.reproduction import shapes as experiment
-    from ggln.reproduction.noises import NOISES
+    from ggln.reproduction.tasks.noises import NOISES
 
     names = chosen(noises, tuple(NOISES), option="--noises")
     own = chosen(models, experiment.MODELS, option="--models")
@@ -245,7 +245,7 @@ def costs(
 
 def _write(console: "Console", results: dict[str, Any], output: Path, name: str) -> None:
     """Write results that have no picture, and say where."""
-    from ggln.reproduction import record
+    from ggln.reproduction.shared import record
 
     path = output / f"{name}.json"
     record.write(path, results)
@@ -357,8 +357,8 @@ def drift(
     """
     from ggln.plots import drift as picture
     from ggln.reproduction import drift as experiment
-    from ggln.reproduction.drift_models import peers
-    from ggln.reproduction.drifting import NAMES
+    from ggln.reproduction.competitors.drift_regressors import peers
+    from ggln.reproduction.tasks.changing_streams import NAMES
 
     names = chosen(streams, NAMES, option="--streams")
     own = chosen(models, (experiment.OURS, experiment.NEVER, *peers()), option="--models")

@@ -130,7 +130,7 @@ def gradient_check(
     """
     from ggln.plots import gradient_check as picture
     from ggln.reproduction import gradient_check as experiment
-    from ggln.reproduction.seeds import Mean
+    from ggln.reproduction.shared.averages import Mean
 
     sizes = _numbers(samples, "samples")
     results = experiment.run(sizes, seeds, store_folder(store, output), n_jobs)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.reproduction.record import Results
-from ggln.reproduction.scores import by_row, summarize
+from ggln.reproduction.shared.record import Results
+from ggln.reproduction.shared.scores import by_row, summarize
 from ggln.tables.online import Worker
 from ggln.tables.read import Bad, Table
 

@@ -99,7 +99,7 @@ def keep(
     console: "Console", results: dict[str, Any], output: Path, name: str, draw: "Callable[[Any], Figure]"
 ) -> None:
     """Write an experiment's results as JSON and the picture drawn from that, and say where."""
-    from ggln.reproduction import record
+    from ggln.reproduction.shared import record
 
     path = output / f"{name}.json"
     record.write(path, results)

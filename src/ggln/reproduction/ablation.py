@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ggln import datasets
-from ggln.reproduction import jobs, one_pass, uci
-from ggln.reproduction.ablated import WITHOUT, build
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
-from ggln.reproduction.seeds import standard_error
+from ggln.reproduction import one_pass, uci
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.ablated import WITHOUT, build
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
 
 VERSION = "6"
 HELD_OUT = 0.2  # of the training rows

@@ -10,9 +10,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 
 from ggln.density import DenoisingDensity
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import Mean, average
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import Mean, average
+from ggln.reproduction.shared.record import Results, machine
 
 VERSION = "4"
 SETTINGS: dict[str, Any] = {}

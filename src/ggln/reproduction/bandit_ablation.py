@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ggln import presets
-from ggln.reproduction import bandit_tasks as tasks
-from ggln.reproduction import bandits, jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import standard_error
+from ggln.reproduction import bandits
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.tasks import bandit_tasks as tasks
 
 VERSION = "1"
 FIRST_SEED = 1000

@@ -15,12 +15,13 @@ from threadpoolctl import threadpool_limits
 from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
 from ggln.extras import require, version
-from ggln.reproduction import bandit_worlds as worlds
-from ggln.reproduction import bandits, jobs
-from ggln.reproduction.bandit_peer_models import LINEAR, policies
-from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS, check_names
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import standard_error
+from ggln.reproduction import bandits
+from ggln.reproduction.competitors.bandit_libraries import LINEAR, policies
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.tasks import bandit_worlds as worlds
+from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS, check_names
 
 VERSION = "2"
 LIBRARIES = ("mabwiser", "contextualbandits", "vowpalwabbit")

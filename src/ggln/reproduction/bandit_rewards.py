@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ggln.reproduction import bandit_tasks as tasks
-from ggln.reproduction import jobs
-from ggln.reproduction.bandit_policies import competitors
 from ggln.reproduction.bandits import VERSION, follow
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.competitors.policies import competitors
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.tasks import bandit_tasks as tasks
 
 POLICY = "LinFullPost"
 PERCENTILES = (0.0, 5.0, 10.0, 11.0, 15.0, 18.0, 20.0, 25.0)

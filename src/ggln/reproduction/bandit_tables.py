@@ -1,7 +1,7 @@
 """Tables of `ggln reproduce bandits`."""
 
-from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS
-from ggln.reproduction.record import Results
+from ggln.reproduction.shared.record import Results
+from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS
 
 Lines = dict[str, dict[str, str]]
 COLUMNS = ("earned", "seeds", "paper", "of paper", "rank", "us per\ndecision")

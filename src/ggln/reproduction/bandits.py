@@ -17,10 +17,10 @@ from ggln import presets
 from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
 from ggln.extras import require, version
-from ggln.reproduction import bandit_tasks as tasks
-from ggln.reproduction import jobs
-from ggln.reproduction.bandit_policies import batch, competitors, constants
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.competitors.policies import batch, competitors, constants
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.tasks import bandit_tasks as tasks
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

@@ -13,8 +13,9 @@ import numpy as np
 
 from ggln import datasets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction import uci
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
 
 BASE_MODELS = ("none", "feature", "blr")
 """Layer 0: the biases alone, a Gaussian of fixed width at each feature, or Bayesian linear regression."""

@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 
 from ggln import datasets
 from ggln.estimators.classifier import GLNClassifier
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
 
 SETS: dict[str, Callable[..., Any]] = {
     "breast_cancer": tables.load_breast_cancer,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ggln.engine.newton.constants import WARM_ROWS
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.extras import require, version
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import train_test_split
 
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction.record import Results
-from ggln.reproduction.scores import gaussian, scores
+from ggln.reproduction.shared.record import Results
+from ggln.reproduction.shared.scores import gaussian, scores
 
 FloatArray = NDArray[np.float64]
 ROWS = 442

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_moons
 
 from ggln.density import DenoisingDensity
-from ggln.reproduction import jobs, roll
 from ggln.reproduction.gradient_check import DENSITIES, Mixture
 from ggln.reproduction.hmc import energy_distance, kernel_samples
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import Mean, average
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import Mean, average
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.tasks import roll
 
 FloatArray = NDArray[np.float64]
 Draw = Callable[[int, int], FloatArray]

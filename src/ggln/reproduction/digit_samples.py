@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ggln.density import DenoisingDensity
 from ggln.reproduction import mnist
 from ggln.reproduction.hmc import energy_distance
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 SETTINGS: dict[str, Any] = {

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture
 from ggln.extras import version
-from ggln.reproduction import drift_models, jobs, uci
-from ggln.reproduction.ablated import build
-from ggln.reproduction.drifting import NAMES, SCALE, Changing, sample
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import by_row, gaussian
+from ggln.reproduction import uci
+from ggln.reproduction.competitors import drift_regressors
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import by_row, gaussian
+from ggln.reproduction.tasks.changing_streams import NAMES, SCALE, Changing, sample
 
 FloatArray = NDArray[np.float64]
 OURS, NEVER = "GGLNRegressor()", "forgetting=None"
@@ -52,7 +54,7 @@ def _ours(stream: Changing, setting: dict[str, Any], seed: int) -> dict[str, Flo
 
 
 def _others(stream: Changing, name: str, seed: int) -> dict[str, FloatArray]:
-    model, mean = drift_models.peers()[name](seed), np.empty(len(stream.y))
+    model, mean = drift_regressors.peers()[name](seed), np.empty(len(stream.y))
     for i, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         mean[i] = model.predict(x[None])[0]
         model.learn(x, float(y))
@@ -66,7 +68,7 @@ def _others(stream: Changing, name: str, seed: int) -> dict[str, FloatArray]:
 def _latest_errors(errors: FloatArray) -> FloatArray:
     """Return the root mean square of the latest errors before each row, [n]."""
     count = np.arange(len(errors))
-    begin = np.maximum(count - drift_models.WINDOW, 0)
+    begin = np.maximum(count - drift_regressors.WINDOW, 0)
     squares = np.array([np.mean(errors[b:c] ** 2) if c else 1.0 for b, c in zip(begin, count, strict=True)])
     found: FloatArray = np.maximum(np.sqrt(squares), LEAST_STD)
     return found
@@ -125,7 +127,7 @@ def run(
     """Let all models follow all streams, each drawn with so many seeds."""
     setting = uci.default_setting()
     own = {OURS: setting, NEVER: setting | {"forgetting": None}}
-    chosen = [OURS, NEVER, *drift_models.peers()] if models is None else list(models)
+    chosen = [OURS, NEVER, *drift_regressors.peers()] if models is None else list(models)
     places = [(name, model) for name in streams for model in chosen]
     wanted = [
         _job(name, model, own.get(model), seed, rows) for name, model in places for seed in range(seeds)

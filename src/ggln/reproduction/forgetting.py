@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from ggln import datasets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs, online_models, uci
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction import uci
+from ggln.reproduction.competitors import online_regressors
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +51,7 @@ FINE_GATES: dict[str, Any] = {
 }
 OURS = {"GGLNRegressor()": {}, "GGLNRegressor, fine gates": FINE_GATES}
 """Networks and what they have instead of the defaults."""
-METHODS = (*OURS, online_models.MULTILAYER, online_models.LINEAR)
+METHODS = (*OURS, online_regressors.MULTILAYER, online_regressors.LINEAR)
 
 
 class Part(NamedTuple):
@@ -143,7 +145,7 @@ def _learner(
     if setting is not None:
         model = GGLNRegressor(**setting, random_state=seed, n_jobs=1)
         return model.partial_fit, model.predict
-    other = online_models.build(method, seed)
+    other = online_regressors.build(method, seed)
 
     def learn(X: FloatArray, y: FloatArray) -> None:
         for x, goal in zip(X, y, strict=True):

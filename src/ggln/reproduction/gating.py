@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine.gating import contexts, sample_sphere
-from ggln.reproduction.record import Results
+from ggln.reproduction.shared.record import Results
 
 
 def run(

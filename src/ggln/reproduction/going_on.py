@@ -13,10 +13,11 @@ import numpy as np
 
 from ggln import datasets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
-from ggln.reproduction.seeds import standard_error
+from ggln.reproduction import uci
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
 
 VERSION = "5"
 SETS = ("concrete", "wine", "kin8nm", "power", "naval", "protein")

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ggln.density import DenoisingDensity
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import average
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import average
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 VERSION = "4"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 

@@ -10,8 +10,9 @@ from sklearn.neighbors import KernelDensity
 
 from ggln import extras
 from ggln.density import dynamics
-from ggln.reproduction import roll, swiss_roll
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction import swiss_roll
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.tasks import roll
 
 FloatArray = NDArray[np.float64]
 MLP = "MLP, batch 100, rate 0.01"

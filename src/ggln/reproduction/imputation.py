@@ -14,8 +14,8 @@ from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from ggln import datasets
 from ggln.density import MissingValues
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 VERSION = "1"

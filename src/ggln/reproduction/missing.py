@@ -16,8 +16,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 from ggln import GGLNRegressor, TableRegressor
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, FloatArray]

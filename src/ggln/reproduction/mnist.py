@@ -20,7 +20,7 @@ from sklearn.decomposition import PCA
 
 from ggln import datasets, presets
 from ggln.density import DenoisingDensity
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]

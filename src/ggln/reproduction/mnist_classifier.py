@@ -15,8 +15,8 @@ from sklearn.metrics import confusion_matrix, log_loss
 
 from ggln import datasets
 from ggln.estimators.classifier import GLNClassifier
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 

@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from ggln import datasets
 from ggln.distributions import GaussianMixture
 from ggln.extras import require, version
-from ggln.reproduction import jobs, online_models, uci
-from ggln.reproduction.ablated import build
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import by_row, gaussian, summarize
+from ggln.reproduction import uci
+from ggln.reproduction.competitors import online_regressors
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import by_row, gaussian, summarize
 
 FloatArray = NDArray[np.float64]
 
 OURS = "GGLNRegressor()"
-METHODS = (OURS, *online_models.NAMES)
+METHODS = (OURS, *online_regressors.NAMES)
 SETS = tuple(uci.PAPER)
 VERSION, OUR_VERSION = "1", "9"  # of the others' results, and of the network's
 UNSCORED = 10
@@ -113,7 +115,7 @@ def _ours(stream: Stream, setting: dict[str, Any], seed: int) -> dict[str, Float
 
 
 def _others(stream: Stream, method: str, seed: int) -> dict[str, FloatArray]:
-    model = online_models.build(method, seed)
+    model = online_regressors.build(method, seed)
     standard = np.empty(len(stream.y))
     for i, (x, goal) in enumerate(zip(stream.X, stream.goals, strict=True)):
         standard[i] = model.predict(x[None])[0]

@@ -15,10 +15,11 @@ from sklearn.model_selection import KFold
 
 from ggln.distributions import CopulaMixture, GaussianMixture
 from ggln.extras import require
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.ablated import build
-from ggln.reproduction.peer_models import CATBOOST, FOLDS
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction import uci
+from ggln.reproduction.competitors.regressors import CATBOOST, FOLDS
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 VERSION = "4"

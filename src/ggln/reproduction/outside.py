@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.ablated import WITHOUT, build
-from ggln.reproduction.peer_models import PEERS
-from ggln.reproduction.quantile_models import quantile_forest
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction import uci
+from ggln.reproduction.competitors.quantile_regressors import quantile_forest
+from ggln.reproduction.competitors.regressors import PEERS
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.ablated import WITHOUT, build
+from ggln.reproduction.shared.record import Results, machine
 
 FloatArray = NDArray[np.float64]
 VERSION = "4"

@@ -18,10 +18,11 @@ import numpy as np
 
 from ggln import datasets
 from ggln.extras import require, version
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.peer_models import GP_ROWS, LIBRARIES, NOTES, PEERS, POINTS
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import gaussian, scores
+from ggln.reproduction import uci
+from ggln.reproduction.competitors.regressors import GP_ROWS, LIBRARIES, NOTES, PEERS, POINTS
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import gaussian, scores
 
 OURS = "GGLNRegressor()"
 MODELS = (OURS, *PEERS)

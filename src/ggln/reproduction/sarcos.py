@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 
 from ggln import datasets, presets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
 from ggln.reproduction.uci import default_setting
 
 PAPER = {

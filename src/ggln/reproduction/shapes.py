@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.ablated import WITHOUT, build
-from ggln.reproduction.noises import NOISES, half_cells, sample
-from ggln.reproduction.peer_models import PEERS
-from ggln.reproduction.quantile_models import crps, quantile_boosting, quantile_forest
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import gaussian
-from ggln.reproduction.seeds import standard_error
+from ggln.reproduction import uci
+from ggln.reproduction.competitors.quantile_regressors import crps, quantile_boosting, quantile_forest
+from ggln.reproduction.competitors.regressors import PEERS
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.ablated import WITHOUT, build
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import gaussian
+from ggln.reproduction.tasks.noises import NOISES, half_cells, sample
 
 VERSION = "4"
 OURS, PLAIN = "GGLNRegressor()", "spreads alone"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.record import Results, machine
 from ggln.tables.columns import Column, Number
 from ggln.tables.lines import Lines, Source
 from ggln.tables.model import TableRegressor

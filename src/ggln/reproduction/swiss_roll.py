@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from ggln import extras
 from ggln.density import DenoisingDensity
-from ggln.reproduction import denoising_mlp, jobs, roll
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import Mean, average
+from ggln.reproduction.competitors import denoising_perceptron
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import Mean, average
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.tasks import roll
 
 FloatArray = NDArray[np.float64]
 Field = Callable[[FloatArray], FloatArray]
@@ -46,7 +48,7 @@ def field(method: str, settings: dict[str, Any], rows: int, seed: int, n_jobs: i
         model = DenoisingDensity(**settings, random_state=seed, n_jobs=n_jobs).fit(clean)
         return model.denoise
     noisy = clean + roll.NOISE * np.random.default_rng([seed, 1]).standard_normal(clean.shape)
-    return denoising_mlp.train(clean, noisy, *MLPS[method], seed)
+    return denoising_perceptron.train(clean, noisy, *MLPS[method], seed)
 
 
 def follow(method: str, settings: dict[str, Any], rows: int, seed: int) -> Results:

@@ -15,10 +15,10 @@ from sklearn.model_selection import ParameterGrid
 
 from ggln import datasets, presets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
-from ggln.reproduction.seeds import standard_error
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
 
 PAPER: dict[str, tuple[float, float]] = {
     "boston": (2.84, 0.03),

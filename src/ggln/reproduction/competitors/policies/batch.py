@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.bandits.environments import Episode
-from ggln.reproduction.bandit_policies.constants import PULLS
+from ggln.reproduction.competitors.policies.constants import PULLS
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

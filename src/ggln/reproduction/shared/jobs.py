@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits
 
-from ggln.reproduction.record import Results, plain, write
+from ggln.reproduction.shared.record import Results, plain, write
 
 
 class Job(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from ggln.bandits import GLCB
-from ggln.reproduction.bandit_worlds import ARMS
+from ggln.reproduction.tasks.bandit_worlds import ARMS
 
 FloatArray = NDArray[np.float64]
 

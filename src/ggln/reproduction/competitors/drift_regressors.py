@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.extras import require
-from ggln.reproduction.online_models import OnlineModel, River
+from ggln.reproduction.competitors.online_regressors import OnlineModel, River
 
 FloatArray = NDArray[np.float64]
 WINDOW = 200

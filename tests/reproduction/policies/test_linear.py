@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import kstest
 from scipy.stats import t as student
 
-from ggln.reproduction.bandit_policies import batch
-from ggln.reproduction.bandit_policies.linear import LinFullPost, NormalInverseGamma
+from ggln.reproduction.competitors.policies import batch
+from ggln.reproduction.competitors.policies.linear import LinFullPost, NormalInverseGamma
 
 
 def test_the_posterior_is_that_of_all_rows_at_once():

@@ -17,8 +17,8 @@ import optax
 from jax import Array, lax, random
 from numpy.typing import NDArray
 
-from ggln.reproduction.bandit_policies.batch import Batch
-from ggln.reproduction.bandit_policies.constants import (
+from ggln.reproduction.competitors.policies.batch import Batch
+from ggln.reproduction.competitors.policies.constants import (
     EPS_FACTOR,
     HIDDEN,
     INCLUDED,

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, random
 
-from ggln.reproduction.bandit_policies.constants import A0, B0, HIDDEN, PRECISION, ROUND, STEPS
-from ggln.reproduction.bandit_policies.neural import (
+from ggln.reproduction.competitors.policies.constants import A0, B0, HIDDEN, PRECISION, ROUND, STEPS
+from ggln.reproduction.competitors.policies.neural import (
     Data,
     Method,
     Shape,

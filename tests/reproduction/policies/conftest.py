@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ggln.reproduction.bandit_policies.batch import Batch
+from ggln.reproduction.competitors.policies.batch import Batch
 
 
 @pytest.fixture

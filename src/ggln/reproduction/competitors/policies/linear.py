@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.reproduction.bandit_policies.constants import A0, B0, PRECISION
+from ggln.reproduction.competitors.policies.constants import A0, B0, PRECISION
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array, lax, random
 
-from ggln.reproduction.bandit_policies.constants import (
+from ggln.reproduction.competitors.policies.constants import (
     ADAM_RATE,
     ALPHA,
     FIRST_DEVIATION,
@@ -26,7 +26,7 @@ from ggln.reproduction.bandit_policies.constants import (
     SAMPLES,
     STEPS,
 )
-from ggln.reproduction.bandit_policies.neural import (
+from ggln.reproduction.competitors.policies.neural import (
     Data,
     Method,
     Shape,

@@ -4,8 +4,8 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs jax: pip install ggln[peers]")
 pytest.importorskip("optax", reason="needs optax: pip install ggln[peers]")
 
-from ggln.reproduction.bandit_policies import bayesian, competitors, neural, neural_linear  # noqa: E402
-from ggln.reproduction.bandit_policies.linear import NormalInverseGamma  # noqa: E402
+from ggln.reproduction.competitors.policies import bayesian, competitors, neural, neural_linear  # noqa: E402
+from ggln.reproduction.competitors.policies.linear import NormalInverseGamma  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.reproduction.bandit_policies import batch
-from ggln.reproduction.bandit_policies.linear import LinFullPost
+from ggln.reproduction.competitors.policies import batch
+from ggln.reproduction.competitors.policies.linear import LinFullPost
 
 NEURAL = (
     "BBAlphaDiv",
@@ -26,7 +26,7 @@ BLOCK = dict.fromkeys(NAMES, 10) | {"LinFullPost": 25}
 
 def method(name: str) -> Any:
     """Return one of the policies that need jax."""
-    from ggln.reproduction.bandit_policies import bayesian, neural, neural_linear
+    from ggln.reproduction.competitors.policies import bayesian, neural, neural_linear
 
     return {
         "BBAlphaDiv": bayesian.BB_ALPHA_DIV,
@@ -47,6 +47,6 @@ def play(name: str, episodes: batch.Batch) -> tuple[NDArray[np.intp], float]:
         policy = LinFullPost(episodes.seeds, episodes.n_arms, episodes.contexts.shape[2])
         arms = batch.play(policy, episodes)
         return arms, time.process_time() - start
-    from ggln.reproduction.bandit_policies import neural
+    from ggln.reproduction.competitors.policies import neural
 
     return neural.play(method(name), episodes)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture, MultivariateGaussianMixture
 from ggln.distributions.assembly import Distribution
-from ggln.reproduction.record import Results
+from ggln.reproduction.shared.record import Results
 
 FloatArray = NDArray[np.float64]
 
