@@ -101,7 +101,7 @@ def test_masks_hide_a_rectangle_and_leave_the_rest():
 
 
 def test_filling_digits_beats_the_mean_image():
-    results = mnist.run("digits", count=60, steps=60, step_length=0.1, n_jobs=1)
+    results = mnist.run("digits", images=60, steps=60, step_length=0.1, n_jobs=1)
     errors = results["test"]["errors"]
     assert errors["G-GLN"] < 0.7 * errors["mean image"]
 

@@ -31,7 +31,7 @@ def bench(
         options.check_writable(output, "figures")
     from rich.table import Table
 
-    from ggln.reproduction import speeds
+    from ggln.cli import speeds
     from ggln.reproduction.shared import record
 
     console = new_console()

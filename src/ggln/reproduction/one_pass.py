@@ -1,14 +1,17 @@
-"""One pass over each data set: every row is predicted before it is learnt, from the first one on.
+"""Online regressors in a single pass: each row is predicted before it is learnt.
 
 All methods get the same rows, standardised with running statistics by one preprocessor. Methods without a
 distribution get a Gaussian with the mean squared error of their own predictions so far. (River's Bayesian
 linear regression counts among them: the level of its noise is an argument, and not learnt.)
+
+Needs River, which the extra `peers` of the package installs.
+
+Example: ggln reproduce one-pass --sets yacht,boston --rows 300 --seeds 2
 """
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +19,17 @@ from numpy.typing import NDArray
 from ggln import datasets
 from ggln.distributions import GaussianMixture
 from ggln.extras import require, version
+from ggln.palette import BLUE, GREEN, ORANGE, PURPLE, SKY
 from ggln.reproduction import uci
 from ggln.reproduction.competitors import online_regressors
-from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.averages import averages
+from ggln.reproduction.shared.options import STORE, DataDir, Models, Option, SetRows, Sets, Store, Workers
+from ggln.reproduction.shared.pictures import Figure
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.scores import by_row, gaussian, summarize
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 
@@ -136,13 +144,13 @@ def _past_errors(errors: FloatArray, scales: FloatArray) -> FloatArray:
 
 
 def run(
-    sets: Sequence[str] = SETS,
-    seeds: int = 5,
-    rows: int | None = None,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    methods: Sequence[str] = tuple(METHODS),
+    sets: Sets = SETS,
+    seeds: Annotated[int, Option("Orders of the rows, averaged.", least=1)] = 5,
+    rows: SetRows = None,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    models: Models = METHODS,
     **replaced: Any,
 ) -> Results:
     """Follow some methods through all sets, in as many orders as there are seeds."""
@@ -150,11 +158,11 @@ def run(
     require("river")  # what is missing is missed before any job starts
     for name in sets:
         datasets.load(name, data_dir)
-    setting = uci.default_setting() | replaced
+    setting = defaults.default_setting() | replaced
     wanted = [
         job(name, method, setting if method == OURS else None, seed, rows, data_dir)
         for name in sets
-        for method in methods
+        for method in models
         for seed in range(seeds)
     ]
     found = iter(jobs.run(wanted, store, n_jobs, "streams"))
@@ -164,9 +172,7 @@ def run(
         "unscored": UNSCORED,
         "machine": machine() | version("river"),
         "sets": {
-            name: {
-                method: uci.averages({(0, seed): next(found) for seed in range(seeds)}) for method in methods
-            }
+            name: {method: averages({(0, seed): next(found) for seed in range(seeds)}) for method in models}
             for name in sets
         },
     }
@@ -180,7 +186,7 @@ COLUMNS = {
 }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+def table(results: Results) -> ScoreTable:
     """Return the columns, and a line for each set and method."""
     forms = {"rmse": ".4g", "nll": ".3f", "coverage_90": ".0%", "microseconds": ".0f"}
     rows = {
@@ -188,4 +194,23 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
         for name, methods in results["sets"].items()
         for method, own in methods.items()
     }
-    return dict.fromkeys(COLUMNS.values(), ""), rows
+    return ScoreTable(
+        f"Predictions of one pass, after the first {UNSCORED} rows", dict.fromkeys(COLUMNS.values(), ""), rows
+    )
+
+
+MARKS = {
+    "GGLNRegressor()": (GREEN, "D"),
+    "linear regression (River)": (ORANGE, "o"),
+    "Bayesian linear regression (River)": (BLUE, "s"),
+    "adaptive random forest (River)": (SKY, "^"),
+    "linear SGD (scikit-learn)": ("black", "x"),
+    "MLP (scikit-learn)": (PURPLE, "v"),
+}
+
+
+def draw(results: Results) -> Figure:
+    """Draw each set's RMSE relative to ours and its NLL less ours, of all predictions of one pass."""
+    from ggln.reproduction.shared.dots import compare
+
+    return compare(results["sets"], MARKS, "One pass, each row predicted before it is learnt")

@@ -90,7 +90,9 @@ def stored(function: Callable[..., Results], version: str, store: Path) -> list[
 
 
 def _name(function: Callable[..., Results]) -> str:
-    return f"{function.__module__}.{function.__qualname__}"
+    """Return a function's name with that of its experiment, which may be a module or a package of several."""
+    experiment = ".".join(function.__module__.split(".")[:3])
+    return f"{experiment}.{function.__qualname__}"
 
 
 def _unordered(jobs: list[Job], n_jobs: int | None) -> Iterator[tuple[int, Results, str]]:

@@ -1,14 +1,14 @@
-"""Tables of `ggln reproduce bandits`."""
+"""Tables of the bandits: what each policy earns, and its ranks."""
 
 from ggln.reproduction.shared.record import Results
+from ggln.reproduction.shared.tables import ScoreTable
 from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS
 
-Lines = dict[str, dict[str, str]]
 COLUMNS = ("earned", "seeds", "paper", "of paper", "rank", "us per\ndecision")
 
 
-def tables(results: Results) -> list[tuple[str, dict[str, str], Lines]]:
-    """Return title, columns and a line for each policy, for each bandit; the best first."""
+def table(results: Results) -> list[ScoreTable]:
+    """Return a table for each bandit, and one of mean ranks, where there are any; the best policies first."""
     found = []
     for name, own in results["tasks"].items():
         policies = sorted(own["policies"].items(), key=lambda item: -item[1]["reward"])
@@ -16,8 +16,8 @@ def tables(results: Results) -> list[tuple[str, dict[str, str], Lines]]:
         title = f"{describe(name)}: cumulative reward in {own['steps']} steps, standard errors over seeds"
         if own["seeds_ranked"]:
             title += f"; ranks on {own['seeds_ranked']} seeds that all have"
-        found.append((title, dict.fromkeys(COLUMNS, ""), rows))
-    return found
+        found.append(ScoreTable(title, dict.fromkeys(COLUMNS, ""), rows))
+    return [*found, mean_ranks(results)] if results["mean_rank"] else found
 
 
 def describe(name: str) -> str:
@@ -40,8 +40,8 @@ def _line(own: Results) -> dict[str, str]:
     }
 
 
-def mean_ranks(results: Results) -> tuple[dict[str, str], Lines]:
-    """Return the columns, and a line for each policy with its ranks; the best first."""
+def mean_ranks(results: Results) -> ScoreTable:
+    """Return a line for each policy with its ranks; the best first."""
     names = [name for name in CONTINUOUS if name in results["tasks"]]
     ordered = sorted(results["mean_rank"].items(), key=lambda item: item[1])
     rows = {
@@ -51,4 +51,5 @@ def mean_ranks(results: Results) -> tuple[dict[str, str], Lines]:
         }
         for policy, rank in ordered
     }
-    return dict.fromkeys([*names, "mean"], ""), rows
+    title = "Mean rank over the three continuous bandits"
+    return ScoreTable(title, dict.fromkeys([*names, "mean"], ""), rows)

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ggln.plots.style import GREY, styled
+from ggln.palette import GREY
+from ggln.plots.style import styled
 
 OURS = "GGLNRegressor()"
 RATIOS = (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50)

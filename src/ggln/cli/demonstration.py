@@ -15,6 +15,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import train_test_split
 
 from ggln.estimators.regressor import GGLNRegressor
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results
 from ggln.reproduction.shared.scores import gaussian, scores
 
@@ -23,7 +24,7 @@ ROWS = 442
 """As many as the real table has."""
 
 
-class Table(NamedTuple):
+class DemoTable(NamedTuple):
     """A table to learn, and what is to be known of it."""
 
     name: str
@@ -49,13 +50,13 @@ def rentals(rows: int, seed: int) -> tuple[FloatArray, FloatArray]:
     return np.column_stack([hour, degrees, rain, weekend]).astype(np.float64), rented
 
 
-def tables(seed: int) -> list[Table]:
+def tables(seed: int) -> list[DemoTable]:
     """Return the tables of the demonstration."""
     patients = "real: ten measurements of 442 patients, small and nearly linear, so a line is hard to beat"
     town = "made by a formula: hour, weather and weekend act together, and errors grow with the demand"
     return [
-        Table("diabetes", "progression", patients, *load_diabetes(return_X_y=True)),
-        Table("bicycles", "rented per hour", town, *rentals(ROWS, seed)),
+        DemoTable("diabetes", "progression", patients, *load_diabetes(return_X_y=True)),
+        DemoTable("bicycles", "rented per hour", town, *rentals(ROWS, seed)),
     ]
 
 
@@ -64,7 +65,7 @@ def run(verbose: int = 0, seed: int = 0, **settings: Any) -> Results:
     return {table.name: _run(table, verbose=verbose, random_state=seed, **settings) for table in tables(seed)}
 
 
-def _run(table: Table, **settings: Any) -> Results:
+def _run(table: DemoTable, **settings: Any) -> Results:
     split = train_test_split(table.X, table.y, random_state=settings["random_state"])
     X_test, y_test = split[1], split[3]
     rows = dict(_compare(*split, **settings))
@@ -91,3 +92,16 @@ def _compare(
         scores(model.predict_dist(X_test), y_test) | {"seconds": time.perf_counter() - start},
     )
     yield "model", model
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw the 90 % intervals of `ggln demo`, a panel for each table."""
+    from ggln.plots import IntervalsDisplay
+
+    figure = new_figure(8.0, 3.6 * len(results))
+    for axes, (name, found) in zip(figure.subplots(len(results)), results.items(), strict=True):
+        arrays: Any = {part: np.asarray(found[part]) for part in ("y", "mean", "lower", "upper")}
+        display = IntervalsDisplay(**arrays, level=0.9, y_name=found["target"]).plot(axes)
+        axes.set_title(f"{name}: {display.title}")
+    return figure

@@ -1,13 +1,13 @@
-"""Regret over time, from the results of `ggln reproduce bandits`."""
+"""The picture of the bandits: regret over time."""
 
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
+from ggln.reproduction.shared.pictures import Figure, new_figure
+from ggln.reproduction.shared.record import Results
 
-VERMILLION = "#D55E00"
 LOOKS = {
     "GLCB": (GREEN, "-"),
     "GLCB-capped": (GREEN, "-."),
@@ -21,18 +21,18 @@ LOOKS = {
     "BBB": (PURPLE, "-"),
     "BBAlphaDiv": (PURPLE, "--"),
     "ParamNoise": (SKY, "-"),
-    "constSGD": (VERMILLION, "-"),
+    "constSGD": (RED, "-"),
     "uniform": (GREY, "-"),
 }
 """Colour and dashes of each policy: families share a colour."""
 
 
-def draw(results: dict[str, Any]) -> Figure:
+def draw(results: Results) -> Figure:
     """Draw the cumulative regret of each policy, with bands of two standard errors."""
     tasks = results["tasks"]
     columns = min(3, len(tasks))
     rows = -(-len(tasks) // columns)
-    figure = Figure(figsize=(3.6 * columns + 0.4, 2.9 * rows + 1.2), layout="constrained")
+    figure = new_figure(3.6 * columns + 0.4, 2.9 * rows + 1.2)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     handles = {}
     for axes, (name, own) in zip(panels, tasks.items(), strict=False):
