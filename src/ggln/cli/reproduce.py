@@ -34,22 +34,25 @@ PAPERS = re.compile(r"(Table|Figures?|Appendix) [A-Z0-9]")
 class Experiments(Group):
     """All experiments. Their commands are made when somebody asks for them, and not before."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  as click calls it
         """Return the names of the commands, the paper's first."""
-        self._fill()
-        return list(super().list_commands(ctx))
+        for name in experiments.names():
+            self._add(name)
+        return sorted(
+            self.commands, key=lambda name: (not PAPERS.match(self.commands[name].help or ""), name)
+        )
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its name."""
-        self._fill()
+        if cmd_name not in self.commands:
+            names = experiments.names()
+            for name in [cmd_name] if cmd_name in names else names:  # all, if a similar one is to be proposed
+                self._add(name)
         return super().get_command(ctx, cmd_name)
 
-    def _fill(self) -> None:
-        if self.commands:
-            return
-        found = {name: experiments.describe(name) for name in experiments.names()}
-        for name in sorted(found, key=lambda name: not PAPERS.match(found[name].help)):
-            self.add_command(_command(name, found[name]), name)
+    def _add(self, name: str) -> None:
+        if name not in self.commands:
+            self.add_command(_command(name, experiments.describe(name)), name)
 
 
 app = App(
