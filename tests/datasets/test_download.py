@@ -173,7 +173,7 @@ def test_a_download_that_ends_early(
     monkeypatch.setattr(
         SimpleHTTPRequestHandler, "copyfile", lambda self, source, out: out.write(source.read(9))
     )
-    with pytest.raises(OSError, match="ended after 9 of"):
+    with pytest.raises(OSError, match=r"it ended after 9 of|IncompleteRead\(9 bytes read"):
         download.fetch(server + "small.csv")
 
 
@@ -213,6 +213,30 @@ def test_a_server_leads_nowhere_else(server: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(SimpleHTTPRequestHandler, "do_GET", lead_away)
     with pytest.raises(OSError, match="http://localhost:1/secret is not downloaded"):
         download.fetch(server + "x")
+
+
+def test_a_server_may_send_on_but_not_for_ever(
+    folder: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def send_on(self: SimpleHTTPRequestHandler) -> None:
+        if self.path == "/end":
+            return answer(self)
+        self.send_response(302)
+        self.send_header("Location", "/end" if self.path == "/once" else "/again")
+        self.end_headers()
+        self.wfile.write(body)
+        return None
+
+    answer, body = SimpleHTTPRequestHandler.do_GET, b""
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "do_GET", send_on)
+    (folder / "end").write_bytes(b"here")
+    assert download.fetch(server + "once") == b"here"
+    with pytest.raises(OSError, match=r"servers send on and on, at last to .*/again"):
+        download.fetch(server + "again")
+    body = bytes(100_000)
+    monkeypatch.setattr(download, "MOST", 99_999)
+    with pytest.raises(OSError, match="it has more than 0 MB"):
+        download.fetch(server + "once")
 
 
 def test_a_download_of_any_size_ends(folder: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
