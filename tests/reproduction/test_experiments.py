@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ggln import cli, reproduction
 from ggln.reproduction.shared import experiments
-from ggln.reproduction.shared.options import Names, Numbers
+from ggln.reproduction.shared.options import NameList, NumberList
 from ggln.reproduction.shared.tables import ScoreTable
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -44,9 +44,9 @@ def test_what_help_reads_in_the_source_is_what_the_module_says(name):
             own.option.most,
         )
         assert default in (own.default, experiments.OWN)
-        known = isinstance(option, Names | Numbers) or kind in KINDS
+        known = isinstance(option, NameList | NumberList) or kind in KINDS
         assert known or typing.get_origin(kind) is typing.Literal, key
-        if isinstance(option, Names):
+        if isinstance(option, NameList):
             assert set(own.default or ()) <= set(own.option.known() if own.option.known else own.default)
     assert described.help.partition("\n")[0].endswith(".")
     assert callable(module.table)
@@ -75,7 +75,7 @@ Example: ggln reproduce multiples --of 3
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from ggln.reproduction.shared.options import STORE, Names, Numbers, Option, Store
+from ggln.reproduction.shared.options import STORE, NameList, NumberList, Option, Store
 from ggln.reproduction.shared.pictures import new_figure
 from ggln.reproduction.shared.tables import ScoreTable
 
@@ -84,8 +84,8 @@ FACTORS = ("two", "three")
 
 def run(
     of: Annotated[int, Option("What is multiplied.", least=1)] = 1,
-    factors: Annotated[Sequence[str], Names("By what.")] = FACTORS,
-    times: Annotated[Sequence[int], Numbers("How often.")] = (1, 2),
+    factors: Annotated[Sequence[str], NameList("By what.")] = FACTORS,
+    times: Annotated[Sequence[int], NumberList("How often.")] = (1, 2),
     how: Annotated[Literal["once", "twice"], Option("Once or twice.")] = "once",
     loud: Annotated[bool, Option("Say it.")] = False,
     store: Store = STORE,

@@ -16,7 +16,7 @@ from ggln.cli.app import App, Group
 from ggln.cli.options import check_folder, check_jobs
 from ggln.cli.show import new_console, print_table, save
 from ggln.reproduction.shared import experiments
-from ggln.reproduction.shared.options import Names, Numbers
+from ggln.reproduction.shared.options import NameList, NumberList
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -85,9 +85,9 @@ def _parameter(name: str, argument: experiments.Argument) -> inspect.Parameter:
     option, kind = argument.option, argument.type
     settings: dict[str, Any] = {"help": option.help, "min": option.least, "max": option.most}
     default: Any = None if argument.default is experiments.OWN else argument.default
-    if isinstance(option, Names):
+    if isinstance(option, NameList):
         settings["show_default"], default, kind = False, None, str
-    elif isinstance(option, Numbers):
+    elif isinstance(option, NumberList):
         default, kind = ",".join(map(str, default)), str
     if name == "n_jobs":
         settings["callback"], default = check_jobs, default or 1  # a shell has no context of joblib
@@ -147,10 +147,10 @@ def _read(arguments: dict[str, experiments.Argument], given: dict[str, Any]) -> 
     for name, (_, option, default) in arguments.items():
         if name not in found:
             continue
-        if isinstance(option, Names):
+        if isinstance(option, NameList):
             known = option.known() if option.known else default
             found[name] = _names(found[name], known, _label(name))
-        elif isinstance(option, Numbers):
+        elif isinstance(option, NumberList):
             found[name] = _numbers(found[name], name)
     return found
 

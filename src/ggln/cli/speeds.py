@@ -19,7 +19,7 @@ from ggln.tables.lines import Lines, Source
 from ggln.tables.model import TableRegressor
 from ggln.tables.read import separated
 from ggln.tables.schema import Schema
-from ggln.tables.stream import LONGEST, Stream
+from ggln.tables.stream import LONGEST, TableStream
 from ggln.tables.write import Convention, Separated, prediction_names
 
 FloatArray = NDArray[np.float64]
@@ -75,7 +75,7 @@ def _stream(regressor: GGLNRegressor, text: bytes, n_jobs: int | None) -> None:
     columns: list[Column] = [Number(name) for name in table.columns[:-1]]
     model = TableRegressor.of(regressor, Schema(columns, ["y"]))
     writer = Separated(io.StringIO(), [*table.columns, *prediction_names(["y"], [])], Convention())
-    stream = Stream(model, table, writer, [], lambda _: None, n_jobs)
+    stream = TableStream(model, table, writer, [], lambda _: None, n_jobs)
     for chunk in table.chunks(LONGEST, wait=False):
         stream.take(chunk)
 

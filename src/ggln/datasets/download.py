@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 from ggln import atomic
-from ggln.datasets.copies import Copy
 from ggln.datasets.files import UNREADABLE, Arrays, File, cache, parse
+from ggln.datasets.mirrors import Mirror
 
 TIMEOUT = 60.0  # seconds without a byte: servers of large files may think for a while
 CHUNK = 1 << 16  # bytes between two steps of the progress bar
@@ -107,17 +107,17 @@ def _first_cause(error: BaseException) -> BaseException:
 
 
 def download(file: File) -> tuple[Path, Arrays]:
-    """Put `file` into the cache, from the first public copy with the published content."""
+    """Put `file` into the cache, from the first mirror with the published content."""
     if not file.checksum and not file.content:
-        origins = " or ".join(copy.url for copy in file.copies)
+        origins = " or ".join(mirror.url for mirror in file.mirrors)
         raise OSError(
             f"{file.path} is not here, and no checksum of it is known, so that a download could not be "
             f"verified: get it from {origins}, put it into a folder and name that in GGLN_DATA"
         )
     problems: list[str] = []
-    for copy in file.copies:
+    for mirror in file.mirrors:
         try:
-            data, arrays = _checked(file, copy)
+            data, arrays = _checked(file, mirror)
         except (OSError, ValueError) as error:
             problems.append(str(error))
             continue
@@ -132,12 +132,12 @@ def download(file: File) -> tuple[Path, Arrays]:
     )
 
 
-def _checked(file: File, copy: Copy) -> tuple[bytes, Arrays]:
+def _checked(file: File, mirror: Mirror) -> tuple[bytes, Arrays]:
     """Return the bytes for the cache and the arrays in them."""
     try:
-        data = copy.read(fetch, file.names)
+        data = mirror.read(fetch, file.names)
     except DownloadError:
         raise
     except UNREADABLE as error:
-        raise ValueError(f"{copy.url} does not lead to the expected table ({error})") from error
-    return data, parse(file, data, copy.url)
+        raise ValueError(f"{mirror.url} does not lead to the expected table ({error})") from error
+    return data, parse(file, data, mirror.url)

@@ -17,7 +17,7 @@ from ggln.palette import BLUE, GREY, ORANGE
 from ggln.reproduction.bandits import episodes
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import standard_error
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Option, Steps, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Steps, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -64,7 +64,9 @@ def evaluate(
 def run(
     tasks: Annotated[
         Sequence[str],
-        Names("Bandits, separated by commas; financial,jester,wheel by default.", known=lambda: tuple(TASKS)),
+        NameList(
+            "Bandits, separated by commas; financial,jester,wheel by default.", known=lambda: tuple(TASKS)
+        ),
     ] = CONTINUOUS,
     seeds: Annotated[int, Option("Episodes of each bandit, by seeds from 1000 on.", least=1)] = 10,
     store: Store = STORE,

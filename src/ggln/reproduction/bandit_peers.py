@@ -24,7 +24,7 @@ from ggln.reproduction.bandits import episodes
 from ggln.reproduction.competitors.bandit_libraries import LINEAR, policies
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import standard_error
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Option, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -101,7 +101,7 @@ def decide(arms: int, seed: int, rows: int) -> Results:
 
 def run(
     worlds: Annotated[
-        Sequence[str], Names("Kinds of rewards, separated by commas; all by default.")
+        Sequence[str], NameList("Kinds of rewards, separated by commas; all by default.")
     ] = WORLDS,
     seeds: Annotated[int, Option("Episodes of each.", least=1)] = 5,
     steps: Annotated[int, Option("Of an episode.", least=20)] = 3000,
@@ -110,7 +110,7 @@ def run(
     data_dir: DataDir = None,
     tasks: Annotated[
         Sequence[str],
-        Names(
+        NameList(
             "The paper's bandits, separated by commas; financial, jester, wheel and mushroom.",
             known=lambda: tuple(TASKS),
         ),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 from ggln.reproduction.bandits.episodes import VERSION, follow
-from ggln.reproduction.competitors.policies import competitors
+from ggln.reproduction.competitors.policies import all_policies
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.options import STORE, DataDir, Option, Steps, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure
@@ -39,7 +39,7 @@ def run(
 ) -> Results:
     """Return what LinFullPost earns for each bandit and percentile, by default `PERCENTILES`."""
     percentiles = PERCENTILES if percentiles is None else percentiles
-    size = competitors.BLOCK[POLICY]
+    size = all_policies.BLOCK[POLICY]
     blocks = [list(range(first, min(seeds, first + size))) for first in range(0, seeds, size)]
     wanted = [
         jobs.Job(

@@ -19,7 +19,7 @@ from ggln.estimators.regressor import GGLNRegressor
 from ggln.palette import BLUE, GREY, ORANGE
 from ggln.reproduction import uci
 from ggln.reproduction.shared import jobs
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Seeds, SetRows, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Seeds, SetRows, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -63,7 +63,7 @@ def follow(
 def run(
     sets: Annotated[
         Sequence[str],
-        Names("Names of data sets, separated by commas; six by default.", known=lambda: tuple(uci.PAPER)),
+        NameList("Names of data sets, separated by commas; six by default.", known=lambda: tuple(uci.PAPER)),
     ] = SETS,
     seeds: Seeds = 5,
     store: Store = STORE,

@@ -15,7 +15,7 @@ from sklearn.datasets import make_moons
 
 from ggln.density import DenoisingDensity
 from ggln.palette import BLUE, GREEN, GREY, ORANGE
-from ggln.reproduction.gradient_check import DENSITIES, Mixture
+from ggln.reproduction.gradient_check import DENSITIES, TrueMixture
 from ggln.reproduction.hmc import energy_distance, kernel_samples
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import Mean, average
@@ -32,16 +32,16 @@ TEST_ROWS = 2000
 OURS, KERNEL, FRESH = "DenoisingDensity()", "kernel density estimate", "fresh data"
 
 
-def random_mixture(columns: int, parts: int) -> Mixture:
+def random_mixture(columns: int, parts: int) -> TrueMixture:
     """Return Gaussians at random places, of random widths along each axis; always the same."""
     random = np.random.default_rng([columns, parts])
     variances = random.uniform(0.2, 1.0, (parts, columns)) ** 2
-    return Mixture(
+    return TrueMixture(
         random.dirichlet(np.full(parts, 3.0)), 2.0 * random.normal(size=(parts, columns)), variances
     )
 
 
-SCORES: dict[str, Mixture] = DENSITIES | {
+SCORES: dict[str, TrueMixture] = DENSITIES | {
     "six Gaussians, 2 columns": random_mixture(2, 6),
     "four Gaussians, 5 columns": random_mixture(5, 4),
     "four Gaussians, 8 columns": random_mixture(8, 4),
@@ -63,7 +63,7 @@ def hidden(rows: int, seed: int) -> FloatArray:
     return bent + 0.1 * random.normal(size=bent.shape)
 
 
-def _drawn(truth: Mixture) -> Draw:
+def _drawn(truth: TrueMixture) -> Draw:
     return lambda rows, seed: truth.sample(rows, np.random.default_rng(seed))
 
 

@@ -21,7 +21,7 @@ from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 from ggln.reproduction.competitors import drift_regressors
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import build
-from ggln.reproduction.shared.options import STORE, Names, Option, Store, Workers
+from ggln.reproduction.shared.options import STORE, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.scores import by_row, gaussian
@@ -129,7 +129,7 @@ def known_models() -> tuple[str, ...]:
 
 def run(
     streams: Annotated[
-        Sequence[str], Names("Names of streams, separated by commas; all by default.")
+        Sequence[str], NameList("Names of streams, separated by commas; all by default.")
     ] = NAMES,
     rows: Annotated[int, Option("Rows of each stream.", least=1000)] = 10_000,
     seeds: Annotated[int, Option("Draws of each stream, averaged.", least=1)] = 1,
@@ -137,7 +137,7 @@ def run(
     n_jobs: Workers = None,
     models: Annotated[
         Sequence[str] | None,
-        Names("Names of models, separated by commas; all by default.", known=lambda: known_models()),
+        NameList("Names of models, separated by commas; all by default.", known=lambda: known_models()),
     ] = None,
 ) -> Results:
     """Let all models follow all streams, each drawn with so many seeds."""

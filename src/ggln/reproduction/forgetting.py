@@ -24,7 +24,7 @@ from ggln import datasets
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.reproduction.competitors import online_regressors
 from ggln.reproduction.shared import defaults, jobs
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Option, Repeats, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Repeats, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -160,7 +160,7 @@ def _learner(
 
 def run(
     sets: Annotated[
-        Sequence[str], Names("Of regions, tasks, power, kin8nm, separated by commas; all by default.")
+        Sequence[str], NameList("Of regions, tasks, power, kin8nm, separated by commas; all by default.")
     ] = DATA,
     seeds: Repeats = 5,
     rows: Annotated[int | None, Option("Rows of each set; all by default.", least=80)] = None,

@@ -19,7 +19,7 @@ from ggln.estimators.regressor import GGLNRegressor
 from ggln.reproduction import uci
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.averages import averages, standard_error
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Seeds, Splits, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Seeds, Splits, Store, Workers
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.scores import scores
 from ggln.reproduction.shared.tables import ScoreTable
@@ -50,7 +50,7 @@ def evaluate(
 def run(
     sets: Annotated[
         Sequence[str],
-        Names(
+        NameList(
             "Names of data sets, separated by commas; those above 1,000 rows by default.",
             known=lambda: tuple(uci.PAPER),
         ),

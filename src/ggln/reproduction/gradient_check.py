@@ -14,7 +14,7 @@ from ggln.density import DenoisingDensity
 from ggln.palette import BLUE, GREEN, ORANGE, PURPLE
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import Mean, average
-from ggln.reproduction.shared.options import STORE, Numbers, Repeats, Store, Workers
+from ggln.reproduction.shared.options import STORE, NumberList, Repeats, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -25,7 +25,7 @@ TEST_ROWS = 1000
 SETTINGS: dict[str, Any] = {"noise": 0.5}
 
 
-class Mixture(NamedTuple):
+class TrueMixture(NamedTuple):
     """A mixture of Gaussians with diagonal covariances."""
 
     weights: FloatArray  # [k]
@@ -49,15 +49,15 @@ class Mixture(NamedTuple):
         return score
 
 
-def gaussian(columns: int) -> Mixture:
+def gaussian(columns: int) -> TrueMixture:
     """Return one Gaussian, its deviations from 1 down to 0.3."""
-    return Mixture(np.ones(1), np.zeros((1, columns)), np.linspace(1.0, 0.3, columns)[None] ** 2)
+    return TrueMixture(np.ones(1), np.zeros((1, columns)), np.linspace(1.0, 0.3, columns)[None] ** 2)
 
 
 DENSITIES = {
     "Gaussian, 2 columns": gaussian(2),
     "Gaussian, 8 columns": gaussian(8),
-    "three Gaussians": Mixture(
+    "three Gaussians": TrueMixture(
         np.array([0.5, 0.3, 0.2]), np.array([[-2.0, 0.0], [2.0, 1.0], [1.0, -2.0]]), np.full((3, 2), 0.3)
     ),
 }
@@ -75,7 +75,7 @@ def check(density: str, rows: int, seed: int, settings: dict[str, Any]) -> Resul
 
 
 def run(
-    samples: Annotated[Sequence[int], Numbers("Numbers of rows to learn from.")] = (
+    samples: Annotated[Sequence[int], NumberList("Numbers of rows to learn from.")] = (
         100,
         300,
         1000,

@@ -20,7 +20,7 @@ from ggln import datasets
 from ggln.estimators.classifier import GLNClassifier
 from ggln.palette import BLUE, GREY, ORANGE
 from ggln.reproduction.shared import jobs
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Option, Seed, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Seed, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -135,7 +135,7 @@ def predict(
 
 def run(
     variants: Annotated[
-        Sequence[str], Names("Names of variants, separated by commas; all by default.")
+        Sequence[str], NameList("Names of variants, separated by commas; all by default.")
     ] = tuple(VARIANTS),
     rows: Annotated[int | None, Option("Images to learn; all by default.", least=100)] = None,
     seed: Seed = 0,

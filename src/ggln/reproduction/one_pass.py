@@ -45,7 +45,7 @@ LEAST_STD = 1e-3
 """Of the targets' running standard deviation: the least error bar of a method that was right so far."""
 
 
-class Stream(NamedTuple):
+class StandardizedStream(NamedTuple):
     """Rows in their order, each standardised with what is known when it is needed."""
 
     X: FloatArray  # [n, features], with the statistics of this row and all before it
@@ -55,12 +55,12 @@ class Stream(NamedTuple):
     scales: FloatArray  # [n]
 
 
-def standardized(X: FloatArray, y: FloatArray) -> Stream:
+def standardized(X: FloatArray, y: FloatArray) -> StandardizedStream:
     """Return a stream with running statistics; no value depends on a later row."""
     centres, spreads = _running(X)
     shifts, scales = _running(y[:, None])
     before = np.concatenate([[0.0], shifts[:-1, 0]]), np.concatenate([[1.0], scales[:-1, 0]])
-    return Stream((X - centres) / spreads, (y - shifts[:, 0]) / scales[:, 0], y, *before)
+    return StandardizedStream((X - centres) / spreads, (y - shifts[:, 0]) / scales[:, 0], y, *before)
 
 
 def _running(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -108,7 +108,7 @@ def job(
     return jobs.Job(follow, arguments, OUR_VERSION if method == OURS else VERSION, {"data_dir": data_dir})
 
 
-def _ours(stream: Stream, setting: dict[str, Any], seed: int) -> dict[str, FloatArray]:
+def _ours(stream: StandardizedStream, setting: dict[str, Any], seed: int) -> dict[str, FloatArray]:
     model = build(setting, seed)
     parts = []
     for first in range(0, len(stream.y), BLOCK):
@@ -122,7 +122,7 @@ def _ours(stream: Stream, setting: dict[str, Any], seed: int) -> dict[str, Float
     return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-def _others(stream: Stream, method: str, seed: int) -> dict[str, FloatArray]:
+def _others(stream: StandardizedStream, method: str, seed: int) -> dict[str, FloatArray]:
     model = online_regressors.build(method, seed)
     standard = np.empty(len(stream.y))
     for i, (x, goal) in enumerate(zip(stream.X, stream.goals, strict=True)):

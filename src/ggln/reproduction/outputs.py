@@ -22,7 +22,7 @@ from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 from ggln.reproduction.competitors.regressors import CATBOOST, FOLDS
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import build
-from ggln.reproduction.shared.options import STORE, Models, Names, Option, Store, Workers
+from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -134,7 +134,7 @@ def evaluate(case: str, model: str, rows: int, seed: int, setting: dict[str, Any
 
 
 def run(
-    cases: Annotated[Sequence[str], Names("Names of cases, separated by commas; all by default.")] = tuple(
+    cases: Annotated[Sequence[str], NameList("Names of cases, separated by commas; all by default.")] = tuple(
         CASES
     ),
     rows: Annotated[int, Option("Training rows.", least=20)] = 600,

@@ -24,7 +24,7 @@ from ggln.reproduction.competitors.quantile_regressors import quantile_forest
 from ggln.reproduction.competitors.regressors import PEERS
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import WITHOUT, build
-from ggln.reproduction.shared.options import STORE, Models, Names, Option, Store, Workers
+from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -49,7 +49,7 @@ DOMAIN = np.array([[0.0, 40 * np.pi, 0.0, 1.0], [100.0, 560 * np.pi, 1.0, 11.0]]
 """Where Friedman's second and third functions are defined."""
 
 
-class Task(NamedTuple):
+class BoxedFunction(NamedTuple):
     """A function of rows [n, d], and the box [2, d] in which it is learnt."""
 
     function: Callable[[FloatArray], NDArray[Any]]
@@ -92,20 +92,20 @@ def middle_third(box: FloatArray) -> FloatArray:
 
 
 TASKS = {
-    "line": Task(lambda X: X[:, 0], cube(1)),
-    "line of 5": Task(lambda X: X @ SLOPES, cube(5)),
-    "slow sine": Task(lambda X: np.sin(3 * X[:, 0]), cube(1)),
-    "fast sine": Task(lambda X: np.sin(6 * X[:, 0] + 0.5), cube(1)),
-    "sines of 5": Task(
+    "line": BoxedFunction(lambda X: X[:, 0], cube(1)),
+    "line of 5": BoxedFunction(lambda X: X @ SLOPES, cube(5)),
+    "slow sine": BoxedFunction(lambda X: np.sin(3 * X[:, 0]), cube(1)),
+    "fast sine": BoxedFunction(lambda X: np.sin(6 * X[:, 0] + 0.5), cube(1)),
+    "sines of 5": BoxedFunction(
         lambda X: np.sin(3 * X[:, 0]) + 0.5 * np.sin(2 * X[:, 1] + 1) + 0.5 * X[:, 2], cube(5)
     ),
-    "Friedman 1": Task(friedman_1, np.array([[0.0], [1.0]]) * np.ones(10)),
-    "Friedman 2": Task(friedman_2, middle_third(DOMAIN)),
-    "Friedman 3": Task(friedman_3, middle_third(DOMAIN)),
-    "parabola": Task(lambda X: X[:, 0] ** 2, cube(1)),
-    "step": Task(lambda X: (X[:, 0] > 0.2) * 1.0, cube(1)),
-    "Friedman 2 past zero": Task(friedman_2, DOMAIN),
-    "Friedman 3 past zero": Task(friedman_3, DOMAIN),
+    "Friedman 1": BoxedFunction(friedman_1, np.array([[0.0], [1.0]]) * np.ones(10)),
+    "Friedman 2": BoxedFunction(friedman_2, middle_third(DOMAIN)),
+    "Friedman 3": BoxedFunction(friedman_3, middle_third(DOMAIN)),
+    "parabola": BoxedFunction(lambda X: X[:, 0] ** 2, cube(1)),
+    "step": BoxedFunction(lambda X: (X[:, 0] > 0.2) * 1.0, cube(1)),
+    "Friedman 2 past zero": BoxedFunction(friedman_2, DOMAIN),
+    "Friedman 3 past zero": BoxedFunction(friedman_3, DOMAIN),
 }
 """The first eight are those of the goal; the others show how far it goes. `Of 5`: of five features."""
 
@@ -179,7 +179,7 @@ def evaluate(name: str, model: str, rows: int, seed: int, setting: dict[str, Any
 
 def run(
     functions: Annotated[
-        Sequence[str], Names("Names of functions, separated by commas; all by default.")
+        Sequence[str], NameList("Names of functions, separated by commas; all by default.")
     ] = tuple(TASKS),
     rows: Annotated[int, Option("Rows to learn.", least=50)] = 300,
     seeds: Annotated[int, Option("Tables of each function, averaged.", least=1)] = 2,

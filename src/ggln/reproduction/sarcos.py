@@ -25,7 +25,7 @@ from ggln import datasets, presets
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.palette import BLUE, GREEN, GREY
 from ggln.reproduction.shared import defaults, jobs
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Option, Seed, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Seed, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.scores import scores
@@ -109,13 +109,13 @@ def run(
     data_dir: DataDir = None,
     models: Annotated[
         Sequence[str],
-        Names(
+        NameList(
             "Of G-GLN, defaults, linear regression, random forest, gradient boosting and MLP, separated "
             "by commas; all by default."
         ),
     ] = MODELS,
     protocols: Annotated[
-        Sequence[str], Names("Of paper and leak-free, separated by commas; both by default.")
+        Sequence[str], NameList("Of paper and leak-free, separated by commas; both by default.")
     ] = tuple(PROTOCOLS),
     epochs: Annotated[int | None, Option("Instead of the paper's 2000.", least=1)] = None,
     **replaced: Any,

@@ -23,7 +23,7 @@ from ggln.reproduction.competitors.regressors import PEERS
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import WITHOUT, build
 from ggln.reproduction.shared.averages import standard_error
-from ggln.reproduction.shared.options import STORE, Models, Names, Option, Store, Workers
+from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.scores import gaussian
@@ -90,7 +90,7 @@ def evaluate(noise: str, model: str, rows: int, seed: int, setting: dict[str, An
 
 def run(
     noises: Annotated[
-        Sequence[str], Names("Names of kinds of noise, separated by commas; all by default.")
+        Sequence[str], NameList("Names of kinds of noise, separated by commas; all by default.")
     ] = tuple(NOISES),
     rows: Annotated[int, Option("Training rows.", least=20)] = 1000,
     seeds: Annotated[int, Option("Tables of each kind, averaged.", least=1)] = 5,

@@ -17,7 +17,7 @@ from ggln.palette import BLUE, GREY, ORANGE
 from ggln.reproduction.competitors import denoising_perceptron
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import Mean, average
-from ggln.reproduction.shared.options import STORE, Numbers, Repeats, Store, Workers
+from ggln.reproduction.shared.options import STORE, NumberList, Repeats, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -85,7 +85,7 @@ def follow(method: str, settings: dict[str, Any], rows: int, seed: int) -> Resul
 
 
 def run(
-    samples: Annotated[Sequence[int], Numbers("Numbers of samples to learn from.")] = (500, 5000),
+    samples: Annotated[Sequence[int], NumberList("Numbers of samples to learn from.")] = (500, 5000),
     seeds: Repeats = 3,
     store: Store = STORE,
     n_jobs: Workers = None,

@@ -4,7 +4,7 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs jax: pip install ggln[peers]")
 pytest.importorskip("optax", reason="needs optax: pip install ggln[peers]")
 
-from ggln.reproduction.competitors.policies import bayesian, competitors, neural, neural_linear  # noqa: E402
+from ggln.reproduction.competitors.policies import all_policies, bayesian, neural, neural_linear  # noqa: E402
 from ggln.reproduction.competitors.policies.linear import NormalInverseGamma  # noqa: E402
 
 
@@ -22,10 +22,10 @@ def small(monkeypatch):
     jax.config.update("jax_disable_most_optimizations", False)
 
 
-@pytest.mark.parametrize("name", competitors.NEURAL)
+@pytest.mark.parametrize("name", all_policies.NEURAL)
 def test_each_policy_finds_the_best_arms(name, known_answer):
     episodes = known_answer([0, 1], steps=390)  # not a multiple of a round
-    arms, seconds = competitors.play(name, episodes)
+    arms, seconds = all_policies.play(name, episodes)
     assert arms.shape == (2, 390)
     assert seconds > 0
     assert arms[:, :6].tolist() == [[0, 1, 2, 0, 1, 2]] * 2
@@ -35,13 +35,13 @@ def test_each_policy_finds_the_best_arms(name, known_answer):
 
 
 def test_a_seed_does_not_depend_on_its_neighbours(known_answer):
-    together, _ = competitors.play("NeuralGreedy", known_answer([3, 5], steps=50))
-    alone, _ = competitors.play("NeuralGreedy", known_answer([5], steps=50))
+    together, _ = all_policies.play("NeuralGreedy", known_answer([3, 5], steps=50))
+    alone, _ = all_policies.play("NeuralGreedy", known_answer([5], steps=50))
     assert np.array_equal(together[1], alone[0])
 
 
 def test_the_rate_goes_on_falling_over_trainings():
-    key, shape = jax.random.key(0), neural.Shape(100, 2, 3)
+    key, shape = jax.random.key(0), neural.BanditSizes(100, 2, 3)
     start = neural.start_rms(key, shape)
     data = neural.Data(
         jax.random.normal(key, (100, 2)), jax.numpy.zeros(100, int), jax.random.normal(key, (100,))
@@ -99,7 +99,7 @@ def test_the_sites_of_the_prior_are_constant():
 
 
 def test_noise_of_parameters_shrinks_where_it_changes_too_much():
-    key, shape = jax.random.key(0), neural.Shape(100, 2, 3)
+    key, shape = jax.random.key(0), neural.BanditSizes(100, 2, 3)
     model, deviation, eps = neural._noise_start(key, shape)
     x = jax.random.normal(key, (100, 2))
     data = neural.Data(x, jax.numpy.zeros(100, int), jax.numpy.zeros(100))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ggln import presets
 from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
-from ggln.reproduction.competitors.policies import batch, competitors
+from ggln.reproduction.competitors.policies import all_policies, batch
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.record import Results
 from ggln.reproduction.tasks import bandit_tasks
@@ -28,7 +28,7 @@ OURS, CAPPED, PAPERS, TREES = "GLCB", "GLCB-capped", "GLCB-paper", "GLCB-ctree"
 rewards as a tree."""
 OWN = (OURS, CAPPED, PAPERS, TREES)
 FRAME = ("oracle", "uniform")
-POLICIES = (*OWN, *competitors.NAMES)
+POLICIES = (*OWN, *all_policies.NAMES)
 VERSION = "1"
 VERSIONS = {"BBAlphaDiv": "2", "BBB": "2", "NeuralLinear": "2"}
 """Of the jobs of policies that do not behave as they did in `VERSION`."""
@@ -75,8 +75,8 @@ def follow(
     environment = bandit_tasks.build(bandit_tasks.Task(**task), steps, data_dir)
     episodes = [environment.episode(seed) for seed in seeds]
     start = time.process_time()
-    if policy in competitors.NAMES:
-        arms, seconds = competitors.play(policy, batch.stack(seeds, episodes))
+    if policy in all_policies.NAMES:
+        arms, seconds = all_policies.play(policy, batch.stack(seeds, episodes))
     else:
         arms = np.array([_alone(policy, setting, *pair) for pair in zip(seeds, episodes, strict=True)])
         seconds = time.process_time() - start
@@ -109,7 +109,7 @@ def plan(
     for name in names:
         task = bandit_tasks.TASKS[name]
         for policy in (*FRAME, *policies):
-            size = 1 if policy in OWN else competitors.BLOCK.get(policy, 100)
+            size = 1 if policy in OWN else all_policies.BLOCK.get(policy, 100)
             for first in range(0, seeds, size):
                 arguments = {
                     "task": task._asdict(),

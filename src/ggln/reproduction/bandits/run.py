@@ -13,9 +13,9 @@ from typing import Annotated
 from ggln.extras import require
 from ggln.reproduction.bandits.episodes import POLICIES, plan
 from ggln.reproduction.bandits.summary import summary
-from ggln.reproduction.competitors.policies import competitors
+from ggln.reproduction.competitors.policies import all_policies
 from ggln.reproduction.shared import jobs
-from ggln.reproduction.shared.options import STORE, DataDir, Names, Option, Steps, Store, Workers
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Steps, Store, Workers
 from ggln.reproduction.shared.record import Results
 from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS, build, check_names
 
@@ -23,10 +23,12 @@ from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS, build, check
 def run(
     tasks: Annotated[
         Sequence[str],
-        Names("Bandits, separated by commas; financial,jester,wheel by default.", known=lambda: tuple(TASKS)),
+        NameList(
+            "Bandits, separated by commas; financial,jester,wheel by default.", known=lambda: tuple(TASKS)
+        ),
     ] = CONTINUOUS,
     policies: Annotated[
-        Sequence[str], Names("Names of policies, separated by commas; all by default.")
+        Sequence[str], NameList("Names of policies, separated by commas; all by default.")
     ] = POLICIES,
     seeds: Annotated[int, Option("Episodes of each bandit.", least=1)] = 100,
     store: Store = STORE,
@@ -37,7 +39,7 @@ def run(
     """Let policies play tasks, and sum up what is finished of these tasks, whichever run it belongs to."""
     check_names(tasks, TASKS, "bandit")
     check_names(policies, POLICIES, "policy")
-    if set(policies) & set(competitors.NEURAL):
+    if set(policies) & set(all_policies.NEURAL):
         require("jax")  # what is missing is missed before any job starts
         require("optax")
     for name in tasks:

@@ -11,7 +11,7 @@ from ggln.bandits import simulate
 from ggln.extras import version
 from ggln.reproduction.bandits import episodes
 from ggln.reproduction.bandits.episodes import FRAME, OWN, POINTS, POLICIES, VERSION, VERSIONS
-from ggln.reproduction.competitors.policies import competitors, constants
+from ggln.reproduction.competitors.policies import all_policies, constants
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, PAPER, TASKS
@@ -60,7 +60,7 @@ def finished(store: Path, steps: int | None) -> dict[str, dict[str, Found]]:
 def summary(store: Path, steps: int | None = None) -> Results:
     """Return means, standard errors, ranks, regret curves and times of all finished episodes."""
     found = finished(store, steps)
-    neural = any(set(own) & set(competitors.NEURAL) for own in found.values())
+    neural = any(set(own) & set(all_policies.NEURAL) for own in found.values())
     results: Results = {
         "experiment": "bandits",
         "steps": steps,

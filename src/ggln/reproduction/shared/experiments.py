@@ -61,7 +61,9 @@ def describe(name: str) -> Description:
     start = text.index("\ndef run(")
     (run,) = ast.parse(text[start : (text + "\n\n\n").index("\n\n\n", start + 1)]).body
     assert isinstance(run, ast.FunctionDef)
-    docstring = ast.get_docstring(ast.parse(text[: text.index('"""', 3) + 3]))
+    docstring = ast.get_docstring(ast.parse(text[: text.index('"""', 3) + 3])) or ""
+    # A paragraph is a line: a terminal is not as wide as the source.
+    help_text = "\n\n".join(" ".join(paragraph.split()) for paragraph in docstring.split("\n\n"))
     given = run.args.args
     values: list[ast.expr | None] = [None] * (len(given) - len(run.args.defaults)) + run.args.defaults
     arguments = {}
@@ -69,7 +71,7 @@ def describe(name: str) -> Description:
         found = _argument(_annotation(argument.annotation), _literal(value))
         if found:
             arguments[argument.arg] = found
-    return Description(docstring or "", arguments)
+    return Description(help_text, arguments)
 
 
 def load(name: str) -> ModuleType:

@@ -23,7 +23,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Names(Option):
+class NameList(Option):
     """Names, on the command line with commas between them; by default those of `run`.
 
     known: all names that there are, where these are more than the default ones.
@@ -33,12 +33,12 @@ class Names(Option):
 
 
 @dataclass(frozen=True)
-class Numbers(Option):
+class NumberList(Option):
     """Positive whole numbers, on the command line with commas between them."""
 
 
-Sets = Annotated[Sequence[str], Names("Names of data sets, separated by commas; all by default.")]
-Models = Annotated[Sequence[str], Names("Names of models, separated by commas; all by default.")]
+Sets = Annotated[Sequence[str], NameList("Names of data sets, separated by commas; all by default.")]
+Models = Annotated[Sequence[str], NameList("Names of models, separated by commas; all by default.")]
 Splits = Annotated[int, Option("Splits of each set; protein has five.", least=1)]
 Seeds = Annotated[int, Option("Networks with different gates for each fit, averaged.", least=1)]
 Repeats = Annotated[int, Option("Repetitions, averaged.", least=1)]

@@ -27,9 +27,9 @@ from ggln.reproduction.competitors.policies.constants import (
     STEPS,
 )
 from ggln.reproduction.competitors.policies.neural import (
+    BanditSizes,
     Data,
     Method,
-    Shape,
     Tree,
     minibatch,
     predict,
@@ -38,7 +38,7 @@ from ggln.reproduction.competitors.policies.neural import (
 Gaussians = tuple[Tree, Tree]  # means and log-deviations, each shaped as a network
 
 
-def _start(key: Array, shape: Shape) -> Tree:
+def _start(key: Array, shape: BanditSizes) -> Tree:
     sizes = ((shape.features, HIDDEN), (HIDDEN, shape.arms))
     shapes = tuple(((rows, columns), (columns,)) for rows, columns in sizes)
     leaves, tree = jax.tree.flatten(shapes, is_leaf=lambda s: isinstance(s[0], int))

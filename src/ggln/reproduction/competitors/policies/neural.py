@@ -45,7 +45,7 @@ from ggln.reproduction.competitors.policies.constants import (
 Tree = Any  # parameters, as nested tuples of arrays
 
 
-class Shape(NamedTuple):
+class BanditSizes(NamedTuple):
     """Sizes of a bandit."""
 
     steps: int
@@ -64,7 +64,7 @@ class Data(NamedTuple):
 class Method(NamedTuple):
     """A policy as pure functions of one seed."""
 
-    start: Callable[[Array, Shape], Tree]  # key, shape -> parameters
+    start: Callable[[Array, BanditSizes], Tree]  # key, shape -> parameters
     values: Callable[[Tree, Array, Array], Array]  # parameters, key, context -> what each arm promises
     train: Callable[[Tree, Array, Data, Array], Tree]  # parameters, key, data, rows known -> parameters
     observe: Callable[[Tree, Array, Array, Array], Tree] = lambda state, *_: state  # context, arm, reward
@@ -74,7 +74,7 @@ def play(method: Method, batch: Batch, round_length: int = ROUND) -> tuple[NDArr
     """Return the arms [seeds, steps] that a method plays, and the processor's seconds, compilation apart."""
     _, steps, n_arms = batch.rewards.shape
     padded = math.ceil(steps / round_length) * round_length
-    shape = Shape(padded, batch.contexts.shape[2], n_arms)
+    shape = BanditSizes(padded, batch.contexts.shape[2], n_arms)
     filling = ((0, 0), (0, padded - steps), (0, 0))
     contexts, rewards = (
         jnp.asarray(np.pad(part, filling), jnp.float32) for part in (batch.contexts, batch.rewards)
@@ -87,7 +87,7 @@ def play(method: Method, batch: Batch, round_length: int = ROUND) -> tuple[NDArr
 
 
 @lru_cache(maxsize=4)
-def _compiled(method: Method, shape: Shape, length: int, seeds: int) -> Any:
+def _compiled(method: Method, shape: BanditSizes, length: int, seeds: int) -> Any:
     """Return the compiled loop: a worker gets many blocks of the same kind."""
     run = jax.jit(jax.vmap(partial(_episode, method, shape, length)))
     keys = jnp.stack([random.key(0)] * seeds)
@@ -95,7 +95,9 @@ def _compiled(method: Method, shape: Shape, length: int, seeds: int) -> Any:
     return run.lower(keys, contexts, rewards).compile()
 
 
-def _episode(method: Method, shape: Shape, length: int, key: Array, contexts: Array, rewards: Array) -> Array:
+def _episode(
+    method: Method, shape: BanditSizes, length: int, key: Array, contexts: Array, rewards: Array
+) -> Array:
     """Return the arms [steps] of one seed."""
     start_key, act_key, train_key = random.split(key, 3)
 
@@ -195,7 +197,7 @@ def rms_train(
     return trained
 
 
-def start_rms(key: Array, shape: Shape) -> tuple[Tree, Tree]:
+def start_rms(key: Array, shape: BanditSizes) -> tuple[Tree, Tree]:
     """Return a network and the optimizer's state."""
     network = start_network(key, shape.features, shape.arms)
     return network, optax.scale_by_rms(**RMS).init(network)
@@ -233,7 +235,7 @@ DROPOUT = Method(
 # BootRMS ----------------------------------------------------------------------------------------------------
 
 
-def _boot_start(key: Array, shape: Shape) -> Tree:
+def _boot_start(key: Array, shape: BanditSizes) -> Tree:
     keys = random.split(key, MODELS + 1)
     included = random.bernoulli(keys[0], INCLUDED, (MODELS, shape.steps)).astype(jnp.float32)
     return jax.vmap(lambda k: start_rms(k, shape))(keys[1:]), included
@@ -268,7 +270,7 @@ def _noisy(network: Tree, key: Array, deviation: Array) -> Tree:
     return jax.tree.unflatten(tree, [a + deviation * n for a, n in zip(leaves, noise, strict=True)])
 
 
-def _noise_start(key: Array, shape: Shape) -> Tree:
+def _noise_start(key: Array, shape: BanditSizes) -> Tree:
     return start_rms(key, shape), jnp.float32(NOISE), jnp.float32(NOISE_EPS)
 
 
@@ -299,7 +301,7 @@ PARAM_NOISE = Method(_noise_start, _noise_values, _noise_train)
 # constSGD ---------------------------------------------------------------------------------------------------
 
 
-def _sgd_start(key: Array, shape: Shape) -> Tree:
+def _sgd_start(key: Array, shape: BanditSizes) -> Tree:
     network = start_network(key, shape.features, shape.arms)
     zeros = jax.tree.map(jnp.zeros_like, network)
     return network, zeros, zeros  # moving averages of gradients and of their squares

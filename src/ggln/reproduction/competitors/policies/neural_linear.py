@@ -8,9 +8,9 @@ from jax import Array, random
 
 from ggln.reproduction.competitors.policies.constants import A0, B0, HIDDEN, PRECISION, ROUND, STEPS
 from ggln.reproduction.competitors.policies.neural import (
+    BanditSizes,
     Data,
     Method,
-    Shape,
     Tree,
     hidden,
     rms_train,
@@ -19,7 +19,7 @@ from ggln.reproduction.competitors.policies.neural import (
 )
 
 
-class Posterior(NamedTuple):
+class LinearPosterior(NamedTuple):
     """For each arm, what `linear.NormalInverseGamma` holds for each seed and arm."""
 
     inverse: Array  # [arms, HIDDEN, HIDDEN]
@@ -28,8 +28,8 @@ class Posterior(NamedTuple):
     b: Array  # [arms]
 
 
-def _start(key: Array, shape: Shape) -> Tree:
-    prior = Posterior(
+def _start(key: Array, shape: BanditSizes) -> Tree:
+    prior = LinearPosterior(
         jnp.tile(jnp.eye(HIDDEN) / PRECISION, (shape.arms, 1, 1)),
         jnp.zeros((shape.arms, HIDDEN)),
         jnp.full(shape.arms, A0),
@@ -55,7 +55,7 @@ def _observe(state: Tree, x: Array, arm: Array, reward: Array) -> Tree:
     direction = posterior.inverse[arm] @ z
     growth = 1.0 + direction @ z
     error = reward - posterior.mean[arm] @ z
-    learnt = Posterior(
+    learnt = LinearPosterior(
         posterior.inverse.at[arm].add(-jnp.outer(direction, direction) / growth),
         posterior.mean.at[arm].add(direction * error / growth),
         posterior.a.at[arm].add(0.5),
@@ -77,13 +77,13 @@ def _train(state: Tree, key: Array, data: Data, count: Array) -> Tree:
     return model, jax.vmap(lambda arm: _fit(z, data.rewards, known & (data.arms == arm)))(jnp.arange(arms))
 
 
-def _fit(z: Array, y: Array, rows: Array) -> Posterior:
+def _fit(z: Array, y: Array, rows: Array) -> LinearPosterior:
     """Return the posterior of one arm from features z [steps, HIDDEN] of some of the steps."""
     z, y = z * rows[:, None], y * rows
     inverse = jnp.linalg.inv(z.T @ z + PRECISION * jnp.eye(HIDDEN))
     mean = inverse @ (z.T @ y)
     error = jnp.sum((y - z @ mean) ** 2) + PRECISION * mean @ mean  # y'y - m'P m, as a sum of squares
-    return Posterior(inverse, mean, A0 + 0.5 * jnp.sum(rows), B0 + 0.5 * error)
+    return LinearPosterior(inverse, mean, A0 + 0.5 * jnp.sum(rows), B0 + 0.5 * error)
 
 
 NEURAL_LINEAR = Method(_start, _values, _train, _observe)

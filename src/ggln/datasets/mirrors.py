@@ -1,4 +1,4 @@
-"""Public copies of the tables: how each is downloaded and turned into the bytes of a file of this package."""
+"""Places in public that have the tables: how each is downloaded and turned into a file of this package."""
 
 import gzip
 import hashlib
@@ -21,8 +21,8 @@ MOST_UNPACKED = 1 << 29
 OPENML = "https://www.openml.org/api/v1/json/data/{}"
 
 
-class Copy(Protocol):
-    """A copy of a file in public."""
+class Mirror(Protocol):
+    """A place in public that has a file, in whatever format."""
 
     @property
     def url(self) -> str:
