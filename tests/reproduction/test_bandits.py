@@ -185,7 +185,7 @@ def test_scaling_is_calibrated_on_published_totals(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"names": ["whell"]}, "there is no bandit 'whell'; known are financial"),
+        ({"tasks": ["whell"]}, "there is no bandit 'whell'; known are financial"),
         ({"policies": ["LinFullPots"]}, "there is no policy 'LinFullPots'; known are GLCB"),
     ],
 )
