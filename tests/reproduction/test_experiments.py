@@ -121,7 +121,7 @@ def command(monkeypatch, tmp_path):
 def test_a_new_file_is_a_new_command(command, tmp_path):
     assert "Multiples of a number." in command("--help").output
     said = command("multiples", "--help").output
-    for words in ("--of", "What is multiplied.", "<once|twice>", "[default: 1,2]", "--loud", "--output"):
+    for words in ("--of", "What is multiplied.", "once|twice", "[default: 1,2]", "--loud", "--output"):
         assert words in said
     assert "--scale" not in said
     assert "--no-loud" not in said

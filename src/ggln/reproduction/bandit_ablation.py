@@ -6,7 +6,6 @@ reports others, from 0 on.
 Example: ggln reproduce bandit-ablation --tasks wheel --seeds 3 --n-jobs -1
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from ggln.palette import BLUE, GREY, ORANGE
 from ggln.reproduction.bandits import episodes
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import standard_error
-from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Steps, Store, Workers
+from ggln.reproduction.shared.options import STORE, Bandits, DataDir, Option, Steps, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
@@ -62,12 +61,7 @@ def evaluate(
 
 
 def run(
-    tasks: Annotated[
-        Sequence[str],
-        NameList(
-            "Bandits, separated by commas; financial,jester,wheel by default.", known=lambda: tuple(TASKS)
-        ),
-    ] = CONTINUOUS,
+    tasks: Bandits = CONTINUOUS,
     seeds: Annotated[int, Option("Episodes of each bandit, by seeds from 1000 on.", least=1)] = 10,
     store: Store = STORE,
     n_jobs: Workers = None,

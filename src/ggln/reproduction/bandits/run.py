@@ -15,18 +15,13 @@ from ggln.reproduction.bandits.episodes import POLICIES, plan
 from ggln.reproduction.bandits.summary import summary
 from ggln.reproduction.competitors.policies import all_policies
 from ggln.reproduction.shared import jobs
-from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Steps, Store, Workers
+from ggln.reproduction.shared.options import STORE, Bandits, DataDir, NameList, Option, Steps, Store, Workers
 from ggln.reproduction.shared.record import Results
 from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS, build, check_names
 
 
 def run(
-    tasks: Annotated[
-        Sequence[str],
-        NameList(
-            "Bandits, separated by commas; financial,jester,wheel by default.", known=lambda: tuple(TASKS)
-        ),
-    ] = CONTINUOUS,
+    tasks: Bandits = CONTINUOUS,
     policies: Annotated[
         Sequence[str], NameList("Names of policies, separated by commas; all by default.")
     ] = POLICIES,

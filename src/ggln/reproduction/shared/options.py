@@ -37,8 +37,18 @@ class NumberList(Option):
     """Positive whole numbers, on the command line with commas between them."""
 
 
+def _all_bandits() -> tuple[str, ...]:
+    from ggln.reproduction.tasks.bandit_tasks import TASKS
+
+    return tuple(TASKS)
+
+
 Sets = Annotated[Sequence[str], NameList("Names of data sets, separated by commas; all by default.")]
 Models = Annotated[Sequence[str], NameList("Names of models, separated by commas; all by default.")]
+Bandits = Annotated[
+    Sequence[str],
+    NameList("Bandits, separated by commas; financial,jester,wheel by default.", known=_all_bandits),
+]
 Splits = Annotated[int, Option("Splits of each set; protein has five.", least=1)]
 Seeds = Annotated[int, Option("Networks with different gates for each fit, averaged.", least=1)]
 Repeats = Annotated[int, Option("Repetitions, averaged.", least=1)]
