@@ -15,6 +15,7 @@ import typer
 from ggln.cli.app import App, Group
 from ggln.cli.options import check_folder, check_jobs
 from ggln.cli.show import new_console, print_table, save
+from ggln.extras import require
 from ggln.reproduction.shared import experiments
 from ggln.reproduction.shared.options import NameList, NumberList
 
@@ -108,37 +109,37 @@ def reproduce(name: str, output: Path, given: dict[str, Any]) -> None:
     check_folder(output)
     if "store" in given and given["store"] is None:
         arguments["store"] = output / ".jobs"
-    console = new_console()
     if hasattr(experiment, "draw"):
-        from ggln import plots  # noqa: F401  what is missing is missed before any work is done
+        require("matplotlib", "drawing")  # what is missing is missed before any work is done
+    console = new_console()
     if "store" in given:  # jobs show how far they are
         results = experiment.run(**arguments)
     else:
         with console.status("working"):
             results = experiment.run(**arguments)
-    from ggln.reproduction.shared import record
-
-    show(console, experiment, record.plain(results), output)
+    show(console, experiment, results, output)
 
 
 def show(console: "Console", experiment: "ModuleType", results: dict[str, Any], output: Path) -> None:
-    """Print the tables of results; write these as JSON, and the pictures drawn from them, and say where."""
+    """Write results as JSON; print tables and draw pictures from what is in there, and say where all is."""
     from ggln.reproduction.shared import record
 
+    results = record.plain(results)
+    named = getattr(experiment, "file_name", lambda results: results["experiment"])
+    path = output / f"{named(results)}.json"
+    record.write(path, results)  # whatever happens below, they are there
     found = experiment.table(results)
     for table in found if isinstance(found, list) else [found]:
         print_table(console, table.title, table.columns, table.rows, {})
         for note in table.notes:
             console.print(note, highlight=False, soft_wrap=True)
-    named = getattr(experiment, "file_name", lambda results: results["experiment"])
-    path = output / f"{named(results)}.json"
-    record.write(path, results)
     console.print(f"Results are in {path}", highlight=False, soft_wrap=True)
     if hasattr(experiment, "draw"):
         save(console, experiment.draw(results), path.with_suffix(".png"))
     if hasattr(experiment, "animate"):
-        experiment.animate(results, path.with_suffix(".gif"))
-        console.print(f"The animation is in {path.with_suffix('.gif')}", highlight=False, soft_wrap=True)
+        animation = path.with_suffix(".gif")
+        experiment.animate(results, animation)
+        console.print(f"The animation is in {animation}", highlight=False, soft_wrap=True)
 
 
 def _read(arguments: dict[str, experiments.Argument], given: dict[str, Any]) -> dict[str, Any]:
