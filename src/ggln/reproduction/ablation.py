@@ -98,24 +98,26 @@ def run(
     uci.check_names(sets)
     settings = {label: defaults.default_setting() | replaced | own for label, own in VARIANTS.items()}
     counts = {name: splits if stream else uci.count_splits(name, splits, data_dir) for name in sets}
-    wanted = [
-        one_pass.job(name, one_pass.OURS, setting, split, rows, data_dir)
-        if stream
-        else jobs.Job(
-            evaluate,
-            {"name": name, "split": split, "setting": setting, "seed": 0, "rows": rows},
-            VERSION,
-            {"data_dir": data_dir},
-        )
+    wanted = {
+        (name, label): [
+            one_pass.job(name, one_pass.OURS, setting, split, rows, data_dir)
+            if stream
+            else jobs.Job(
+                evaluate,
+                {"name": name, "split": split, "setting": setting, "seed": 0, "rows": rows},
+                VERSION,
+                {"data_dir": data_dir},
+            )
+            for split in range(counts[name])
+        ]
         for name in sets
-        for setting in settings.values()
-        for split in range(counts[name])
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "streams" if stream else "fits"))
-    measured: Results = {}
-    for name in sets:
-        own = {label: [next(found) for _ in range(counts[name])] for label in settings}
-        measured[name] = {label: against(cells, own[DEFAULTS]) for label, cells in own.items()}
+        for label, setting in settings.items()
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "streams" if stream else "fits")
+    measured = {
+        name: {label: against(cells, own[DEFAULTS]) for label, cells in own.items()}
+        for name, own in found.items()
+    }
     return {
         "experiment": "ablation-stream" if stream else "ablation",
         "settings": settings,

@@ -80,27 +80,29 @@ def run(
     }
     players[episodes.PAPERS] = episodes.PAPERS, presets.PAPER_BANDITS
     players[RIVAL] = RIVAL, None
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {
-                "task": TASKS[name]._asdict(),
-                "policy": policy,
-                "setting": setting,
-                "seed": FIRST_SEED + seed,
-                "steps": steps,
-            },
-            VERSION,
-            {"data_dir": data_dir},
-        )
+    wanted = {
+        (name, label): [
+            jobs.Job(
+                evaluate,
+                {
+                    "task": TASKS[name]._asdict(),
+                    "policy": policy,
+                    "setting": setting,
+                    "seed": FIRST_SEED + seed,
+                    "steps": steps,
+                },
+                VERSION,
+                {"data_dir": data_dir},
+            )
+            for seed in range(seeds)
+        ]
         for name in tasks
-        for policy, setting in players.values()
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "episodes"))
+        for label, (policy, setting) in players.items()
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "episodes")
     earned = {
-        name: {label: np.array([next(found)["reward"] for _ in range(seeds)]) for label in players}
-        for name in tasks
+        name: {label: np.array([part["reward"] for part in parts]) for label, parts in own.items()}
+        for name, own in found.items()
     }
     return {
         "experiment": "bandit-ablation",

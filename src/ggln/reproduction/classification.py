@@ -27,6 +27,7 @@ from ggln import datasets
 from ggln.estimators.classifier import GLNClassifier
 from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
 from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import means, standard_error
 from ggln.reproduction.shared.options import STORE, DataDir, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
@@ -116,32 +117,36 @@ def run(
         name: [(fold, seed) for seed in range(repeats) for fold in range(folds if name in SETS else 1)]
         for name in names
     }
-    places = [(name, model) for name in names for model in MODELS]
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {
-                "name": name,
-                "model": model,
-                "fold": fold,
-                "folds": folds,
-                "seed": seed,
-                "setting": setting if model == "GLNClassifier" else None,
-            },
-            VERSION,
-            {"data_dir": data_dir},
-        )
-        for name, model in places
-        for fold, seed in cuts[name]
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    scores: dict[str, dict[str, Results]] = {name: {} for name in names}
-    for name, model in places:
-        parts = [next(found) for _ in cuts[name]]
-        values = {score: np.array([part[score] for part in parts]) for score in TITLES}
-        scores[name][model] = {score: value.mean() for score, value in values.items()}
-        error = values["accuracy"].std(ddof=1) / len(parts) ** 0.5 if len(parts) > 1 else 0.0
-        scores[name][model]["accuracy_error"] = error
+    settings = {"GLNClassifier": setting}
+    wanted = {
+        (name, model): [
+            jobs.Job(
+                evaluate,
+                {
+                    "name": name,
+                    "model": model,
+                    "fold": fold,
+                    "folds": folds,
+                    "seed": seed,
+                    "setting": settings.get(model),
+                },
+                VERSION,
+                {"data_dir": data_dir},
+            )
+            for fold, seed in cuts[name]
+        ]
+        for name in names
+        for model in MODELS
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    scores = {
+        name: {
+            model: means(parts)
+            | {"accuracy_error": standard_error([part["accuracy"] for part in parts]) or 0.0}
+            for model, parts in own.items()
+        }
+        for name, own in found.items()
+    }
     return {
         "experiment": "classification",
         "setting": setting,

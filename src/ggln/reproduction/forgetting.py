@@ -176,27 +176,29 @@ def run(
     for name in set(sets) & set(UCI):
         datasets.load(name, data_dir)  # what is missing is missed before any job starts
     settings = {method: defaults.default_setting() | own | replaced for method, own in OURS.items()}
-    wanted = [
-        jobs.Job(
-            follow,
-            {
-                "data": name,
-                "method": method,
-                "setting": settings.get(method),
-                "seed": seed,
-                "rows": rows,
-            },
-            VERSION,
-            {"data_dir": data_dir},
-        )
+    wanted = {
+        (name, method): [
+            jobs.Job(
+                follow,
+                {
+                    "data": name,
+                    "method": method,
+                    "setting": settings.get(method),
+                    "seed": seed,
+                    "rows": rows,
+                },
+                VERSION,
+                {"data_dir": data_dir},
+            )
+            for seed in range(seeds)
+        ]
         for name in sets
         for method in METHODS
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "streams"))
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "streams")
     measured = {
-        name: {method: summary([next(found)["errors"] for _ in range(seeds)]) for method in METHODS}
-        for name in sets
+        name: {method: summary([part["errors"] for part in parts]) for method, parts in own.items()}
+        for name, own in found.items()
     }
     return {
         "experiment": "forgetting",

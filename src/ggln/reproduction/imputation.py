@@ -19,6 +19,7 @@ from ggln import datasets
 from ggln.density import MissingValues
 from ggln.palette import BLUE, GREEN, GREY, ORANGE
 from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import means
 from ggln.reproduction.shared.options import STORE, DataDir, Repeats, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
@@ -72,16 +73,17 @@ def run(
 ) -> Results:
     """Fill all tables with all imputers; a seed takes other values away."""
     places = {"data_dir": data_dir}
-    wanted = [
-        jobs.Job(fill, {"name": name, "model": model, "seed": seed}, VERSION, places)
+    wanted = {
+        (name, model): [
+            jobs.Job(fill, {"name": name, "model": model, "seed": seed}, VERSION, places)
+            for seed in range(seeds)
+        ]
         for name in SETS
         for model in MODELS
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
     errors = {
-        name: {model: float(np.mean([next(found)["rmse"] for _ in range(seeds)])) for model in MODELS}
-        for name in SETS
+        name: {model: means(parts)["rmse"] for model, parts in own.items()} for name, own in found.items()
     }
     ahead = sum(own[OURS] < min(own["KNNImputer"], own["IterativeImputer"]) for own in errors.values())
     return {

@@ -159,21 +159,26 @@ def run(
     for name in sets:
         datasets.load(name, data_dir)
     setting = defaults.default_setting() | replaced
-    wanted = [
-        job(name, method, setting if method == OURS else None, seed, rows, data_dir)
+    wanted = {
+        (name, method): [
+            job(name, method, setting if method == OURS else None, seed, rows, data_dir)
+            for seed in range(seeds)
+        ]
         for name in sets
         for method in models
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "streams"))
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "streams")
     return {
         "experiment": "one-pass",
         "settings": setting,
         "unscored": UNSCORED,
         "machine": machine() | version("river"),
         "sets": {
-            name: {method: averages({(0, seed): next(found) for seed in range(seeds)}) for method in models}
-            for name in sets
+            name: {
+                method: averages({(0, seed): one for seed, one in enumerate(parts)})
+                for method, parts in own.items()
+            }
+            for name, own in found.items()
         },
     }
 

@@ -22,6 +22,7 @@ from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 from ggln.reproduction.competitors.regressors import CATBOOST, FOLDS
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.averages import means
 from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
@@ -145,23 +146,20 @@ def run(
 ) -> Results:
     """Learn `rows` rows of each case with all models, with so many seeds for tables and models."""
     setting = defaults.default_setting()
-    places = [(case, model) for case in cases for model in models]
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {"case": case, "model": model, "rows": rows, "seed": seed, "setting": setting},
-            VERSION,
-        )
-        for case, model in places
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    measured: dict[str, dict[str, Results]] = {case: {} for case in cases}
-    for case, model in places:
-        parts = [next(found) for _ in range(seeds)]
-        measured[case][model] = {
-            score: np.mean([part[score] for part in parts], axis=0).tolist() for score in parts[0]
-        }
+    wanted = {
+        (case, model): [
+            jobs.Job(
+                evaluate,
+                {"case": case, "model": model, "rows": rows, "seed": seed, "setting": setting},
+                VERSION,
+            )
+            for seed in range(seeds)
+        ]
+        for case in cases
+        for model in models
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {case: {model: means(parts) for model, parts in own.items()} for case, own in found.items()}
     return {
         "experiment": "outputs",
         "settings": setting,

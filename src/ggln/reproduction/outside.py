@@ -24,6 +24,7 @@ from ggln.reproduction.competitors.quantile_regressors import quantile_forest
 from ggln.reproduction.competitors.regressors import PEERS
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import WITHOUT, build
+from ggln.reproduction.shared.averages import means
 from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
@@ -190,21 +191,22 @@ def run(
     """Fit all models to `rows` rows of each function, with so many seeds for tables and models."""
     setting = defaults.default_setting()
     own = {OURS: setting, BEFORE: setting | {WITHOUT: ("outside",)}}
-    places = [(name, model) for name in functions for model in models]
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {"name": name, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
-            VERSION,
-        )
-        for name, model in places
-        for seed in range(FIRST_SEED, FIRST_SEED + seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    measured: dict[str, dict[str, Results]] = {name: {} for name in functions}
-    for name, model in places:
-        parts = [next(found) for _ in range(seeds)]
-        measured[name][model] = {score: float(np.mean([part[score] for part in parts])) for score in parts[0]}
+    wanted = {
+        (name, model): [
+            jobs.Job(
+                evaluate,
+                {"name": name, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
+                VERSION,
+            )
+            for seed in range(FIRST_SEED, FIRST_SEED + seeds)
+        ]
+        for name in functions
+        for model in models
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {
+        name: {model: means(parts) for model, parts in cells.items()} for name, cells in found.items()
+    }
     return {
         "experiment": "outside",
         "settings": setting,

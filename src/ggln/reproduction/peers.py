@@ -160,10 +160,14 @@ def run(
                 )
                 for split in range(uci.count_splits(name, splits, data_dir))
             ]
-    found = iter(jobs.run([job for own in wanted.values() for job in own], store, n_jobs, "fits"))
-    measured: Results = {name: {} for name in sets}
-    for (name, model), own in wanted.items():
-        measured[name][model] = averages({(split, 0): next(found) for split in range(len(own))})
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {
+        name: {
+            model: averages({(split, 0): one for split, one in enumerate(parts)})
+            for model, parts in found.get(name, {}).items()
+        }
+        for name in sets
+    }
     return {
         "experiment": "peers",
         "published": {name: published(name) for name in sets},

@@ -22,7 +22,7 @@ from ggln.reproduction.competitors.quantile_regressors import crps, quantile_boo
 from ggln.reproduction.competitors.regressors import PEERS
 from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import WITHOUT, build
-from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.averages import means, standard_error
 from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
@@ -101,22 +101,26 @@ def run(
     """Fit all models to `rows` rows of each noise, with so many seeds for tables and models."""
     setting = defaults.default_setting()
     own = {OURS: setting, PLAIN: setting | {WITHOUT: ("shapes",)}}
-    places = [(noise, model) for noise in noises for model in models]
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {"noise": noise, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
-            VERSION,
-        )
-        for noise, model in places
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    measured: dict[str, dict[str, Results]] = {noise: {} for noise in noises}
-    for noise, model in places:
-        parts = [next(found) for _ in range(seeds)]
-        measured[noise][model] = {score: np.mean([part[score] for part in parts]) for score in parts[0]}
-        measured[noise][model]["crps_error"] = standard_error([part["crps"] for part in parts])
+    wanted = {
+        (noise, model): [
+            jobs.Job(
+                evaluate,
+                {"noise": noise, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
+                VERSION,
+            )
+            for seed in range(seeds)
+        ]
+        for noise in noises
+        for model in models
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {
+        noise: {
+            model: means(parts) | {"crps_error": standard_error([part["crps"] for part in parts])}
+            for model, parts in cells.items()
+        }
+        for noise, cells in found.items()
+    }
     return {
         "experiment": "shapes",
         "settings": setting,

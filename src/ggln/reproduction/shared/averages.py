@@ -31,6 +31,11 @@ def standard_error(values: Sequence[float] | NDArray[np.float64]) -> float | Non
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
 
 
+def means(parts: Sequence[Results]) -> Results:
+    """Return the mean of each score over some results; of lists, number by number."""
+    return {score: np.mean([part[score] for part in parts], axis=0).tolist() for score in parts[0]}
+
+
 def averages(cells: Mapping[tuple[int, int], Results]) -> Results:
     """Return means over (split, seed) pairs, with their standard errors over splits and over seeds."""
     first, *others = cells.values()

@@ -8,7 +8,7 @@ Only this process writes to the store; workers need no file system in common wit
 import hashlib
 import json
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,6 +77,17 @@ def run(jobs: Sequence[Job], store: Path, n_jobs: int | None = None, title: str 
     if failures:
         raise _failure(failures, len(jobs), store)
     return [results[job.file_name] for job in jobs]
+
+
+def run_grid(
+    wanted: Mapping[tuple[str, str], Sequence[Job]], store: Path, n_jobs: int | None, title: str
+) -> dict[str, dict[str, list[Results]]]:
+    """Return the results of the jobs of each cell, by its row and its column: of all seeds, for example."""
+    found = iter(run([job for own in wanted.values() for job in own], store, n_jobs, title))
+    grid: dict[str, dict[str, list[Results]]] = {}
+    for (row, column), own in wanted.items():
+        grid.setdefault(row, {})[column] = [next(found) for _ in own]
+    return grid
 
 
 def stored(function: Callable[..., Results], version: str, store: Path) -> list[tuple[Results, Results]]:
