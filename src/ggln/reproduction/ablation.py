@@ -161,7 +161,7 @@ COLUMNS = ("RMSE, %", "of sets", "NLL", "of sets ")
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and for each variant its errors less those of the defaults as text."""
+    """Return for each variant its errors less those of the defaults as text."""
     rows = {}
     for label in results["settings"]:
         if label != DEFAULTS:

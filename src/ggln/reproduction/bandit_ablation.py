@@ -127,7 +127,7 @@ def _against(rewards: Any, own: dict[str, Any]) -> Results:
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the tasks, and for each variant its reward and what that is over LinFullPost's."""
+    """Return for each variant its reward and what that is over LinFullPost's."""
     rows = {
         label: {
             name: f"{own[label]['reward']:.0f} ({own[label]['over_rival']:+.0f})"

@@ -190,7 +190,7 @@ def _world(world: str, played: list[tuple[dict[str, Any], Results]]) -> Results:
 
 
 def regret_table(results: Results) -> ScoreTable:
-    """Return the columns, and every policy's regret in each world that it can play."""
+    """Return every policy's regret in each world that it can play."""
     found = {world: own["policies"] for world, own in results["worlds"].items()}
     names = dict.fromkeys(policy for own in found.values() for policy in own)
     lines = {
@@ -206,7 +206,7 @@ def regret_table(results: Results) -> ScoreTable:
 
 
 def paid_table(results: Results) -> ScoreTable:
-    """Return the columns, and what each policy earns in the paper's bandits."""
+    """Return what each policy earns in the paper's bandits."""
     lines = {policy: {name: own[policy]["mean"] for name, own in results["tasks"].items()} for policy in PAID}
     return ScoreTable(
         "Cumulative reward in the paper's bandits", dict.fromkeys(results["tasks"], ".0f"), lines
@@ -214,7 +214,7 @@ def paid_table(results: Results) -> ScoreTable:
 
 
 def late_table(results: Results) -> ScoreTable:
-    """Return the columns, and the regret by the longest delay of rewards."""
+    """Return the regret by the longest delay of rewards."""
     found = results["late"]
     lines = {way: {name: cell["mean"] for name, cell in own.items()} for way, own in found.items()}
     note = f"A decision over 8 arms takes {results['decision_microseconds']:.0f} microseconds."

@@ -79,7 +79,7 @@ def run(
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and a line for each bandit."""
+    """Return a line for each bandit."""
     titles = [f"{percentile:g}" for percentile in results["percentiles"]]
     rows = {
         name: {"paper": own["paper"], **dict(zip(titles, own["reward"], strict=True))}

@@ -122,7 +122,7 @@ def _best(curves: dict[str, Results]) -> Results:
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and for each set the lowest RMSE of each base model and how often BLR wins."""
+    """Return for each set the lowest RMSE of each base model and how often BLR wins."""
     columns = dict.fromkeys(BASE_MODELS, ".4g")
     lines: dict[str, dict[str, Any]] = {}
     for name, curves in results["sets"].items():

@@ -159,7 +159,7 @@ def run(
 
 
 def score_table(results: Results, score: str) -> ScoreTable:
-    """Return the columns, and for each set every model's score."""
+    """Return for each set every model's score."""
     form = {"accuracy": ".2f", "log_loss": ".3f", "seconds": ".2f"}[score]
     rows = {
         name: {model: found[score] for model, found in models.items()}

@@ -198,7 +198,7 @@ def _peak() -> float:
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and for each figure its value and its goal as text."""
+    """Return for each figure its value and its goal as text."""
     rows = {}
     for name, given in results["goals"].items():
         goal, value = Goal(**given), results["figures"][name]

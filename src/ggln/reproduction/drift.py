@@ -194,7 +194,7 @@ def _is_first(models: dict[str, Results], score: str) -> bool:
 
 
 def scores_table(results: Results, score: str) -> ScoreTable:
-    """Return the columns, and for each stream the score of each model."""
+    """Return for each stream the score of each model."""
     rows = {
         name: {model: own[score] for model, own in models.items()}
         for name, models in results["streams"].items()
@@ -207,7 +207,7 @@ def scores_table(results: Results, score: str) -> ScoreTable:
 
 
 def own_table(results: Results) -> ScoreTable:
-    """Return the columns, and for each stream what ours promises."""
+    """Return for each stream what ours promises."""
     columns = ("windows cover, %", "error after a change", "of a model started there")
     rows = {}
     for name, models in results["streams"].items():

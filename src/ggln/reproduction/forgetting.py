@@ -238,7 +238,7 @@ COLUMNS = {
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and a line for each set and method."""
+    """Return a line for each set and method."""
     rows = {
         f"{name}: {method}": {title: f"{own[key]:.3f}" for key, title in COLUMNS.items()}
         for name, methods in results["sets"].items()

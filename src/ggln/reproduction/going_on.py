@@ -119,7 +119,7 @@ COLUMNS = {"rmse": ("RMSE", ".4g"), "nll": ("NLL", ".3f"), "seconds": ("s,", ".1
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and for each set both ways side by side as text."""
+    """Return for each set both ways side by side as text."""
     rows: dict[str, dict[str, str]] = {}
     for name, own in results["sets"].items():
         rows[name] = {

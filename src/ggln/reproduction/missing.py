@@ -164,7 +164,7 @@ def _geometric(values: Any) -> float:
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and every model's error for each table and way, and for each way over tables."""
+    """Return every model's error for each table and way, and for each way over tables."""
     lines = {
         f"{name}, {way}": scores for name, ways in results["sets"].items() for way, scores in ways.items()
     }

@@ -172,7 +172,7 @@ def run(
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and for each variant its accuracies."""
+    """Return for each variant its accuracies."""
     rows = {
         name + (" (chosen)" if name == results["chosen"] else ""): {
             "held out": found["held_out"]["accuracy"],

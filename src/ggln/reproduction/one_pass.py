@@ -192,7 +192,7 @@ COLUMNS = {
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and a line for each set and method."""
+    """Return a line for each set and method."""
     forms = {"rmse": ".4g", "nll": ".3f", "coverage_90": ".0%", "microseconds": ".0f"}
     rows = {
         f"{name}: {method}": {title: format(own[key], forms[key]) for key, title in COLUMNS.items()}

@@ -173,7 +173,7 @@ def run(
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and a line for each case and model; a star is out of its range."""
+    """Return a line for each case and model; a star is out of its range."""
     lines = {}
     for case, models in results["cases"].items():
         for model, own in models.items():

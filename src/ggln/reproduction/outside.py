@@ -222,7 +222,7 @@ def run(
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and each model's coverage in percent inside, and outside at each factor.
+    """Return each model's coverage in percent inside, and outside at each factor.
 
     Of ours, also how much wider intervals are inside than without widening. A star misses the goal.
     """

@@ -194,7 +194,7 @@ COLUMNS = {
 
 
 def scores_table(results: Results) -> ScoreTable:
-    """Return the columns, and a line for each set and model, measured ones first, then published ones."""
+    """Return a line for each set and model, measured ones first, then published ones."""
     rows: dict[str, dict[str, str]] = {}
     for name, models in results["sets"].items():
         for model, own in models.items():

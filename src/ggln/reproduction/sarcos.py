@@ -161,7 +161,7 @@ PARTIAL = "Trained on a part of the official training rows: published errors do 
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and for each model its errors as text, the paper's beside ours."""
+    """Return for each model its errors as text, the paper's beside ours."""
     measured = next(iter(results["protocols"].values()))
     rows: dict[str, dict[str, str]] = {}
     for model in [*measured, *(name for name in results["paper"] if name not in measured)]:

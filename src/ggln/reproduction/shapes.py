@@ -149,7 +149,7 @@ COLUMNS = {
 
 
 def shares_table(results: Results, model: str = OURS) -> ScoreTable:
-    """Return the columns, and for each noise the shares of rows in percent; a star is out of its range."""
+    """Return for each noise the shares of rows in percent; a star is out of its range."""
     rows = {
         noise: {
             title: f"{100 * own[model][name]:.1f}{'' if _right(name, own[model][name]) else ' *'}"
@@ -168,7 +168,7 @@ def _right(name: str, value: float) -> bool:
 
 
 def crps_table(results: Results) -> ScoreTable:
-    """Return the columns, and for each noise the CRPS of each model."""
+    """Return for each noise the CRPS of each model."""
     rows = {noise: {model: own[model]["crps"] for model in own} for noise, own in results["noises"].items()}
     return ScoreTable("CRPS on new rows", dict.fromkeys(next(iter(rows.values())), ".3f"), rows)
 

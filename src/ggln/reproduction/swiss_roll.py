@@ -128,7 +128,7 @@ def run(
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and a line for each method."""
+    """Return a line for each method."""
     cells = {
         f"{measure.replace('_', ' ')}, {n}": (n, measure) for n in results["samples"] for measure in MEASURES
     }

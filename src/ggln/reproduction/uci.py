@@ -227,7 +227,7 @@ COLUMNS = {
 
 
 def table(results: Results) -> ScoreTable:
-    """Return the columns, and for each set its RMSE and NLL as text, the paper's beside ours."""
+    """Return for each set its RMSE and NLL as text, the paper's beside ours."""
     shown = [
         columns
         for choice, columns in COLUMNS.items()
