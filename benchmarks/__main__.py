@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import footprint, speed, table
-from ggln.reproduction import record
+from ggln.reproduction.shared import record
 
 
 def main() -> None:

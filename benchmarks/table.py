@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ggln.reproduction.record import Results
+from ggln.reproduction.shared.record import Results
 
 BEGIN, END = "<!-- bench: written by make bench -->\n", "<!-- end of bench -->"
 

@@ -1,3 +1,4 @@
+import functools
 import subprocess
 import sys
 
@@ -6,7 +7,8 @@ import typer
 from typer.testing import CliRunner
 
 from ggln import __version__, cli
-from ggln.reproduction import demo, hetero
+from ggln.cli import demonstration
+from ggln.reproduction import hetero
 
 runner = CliRunner()
 
@@ -15,10 +17,10 @@ runner = CliRunner()
 def quick(monkeypatch):
     """Small networks instead of the experiments' own."""
     small = {"layer_sizes": (8, 8), "context_dim": 2, "epochs": 2, "n_estimators": 1}
-    full_demo, full_hetero = demo.run, hetero.run
     alone = small | {"base_model": "feature", "folds": 0}  # without base regressors, which take the time
-    monkeypatch.setattr(demo, "run", lambda **given: full_demo(**given, **alone))
-    monkeypatch.setattr(hetero, "run", lambda rows, seed: full_hetero(rows, seed, points=21, **small))
+    for module, own in ((demonstration, alone), (hetero, small | {"points": 21})):
+        run = functools.wraps(module.run)(functools.partial(module.run, **own))
+        monkeypatch.setattr(module, "run", run)
 
 
 def test_demo_prints_a_table_and_says_where_the_plot_is(quick, tmp_path):
@@ -46,8 +48,9 @@ def test_version():
 def paths(group, path=()):
     """All commands and groups of commands."""
     yield list(path)
-    for name, command in getattr(group, "commands", {}).items():
-        yield from paths(command, (*path, name))
+    if hasattr(group, "list_commands"):
+        for name in group.list_commands(None):
+            yield from paths(group.get_command(None, name), (*path, name))
 
 
 def test_help_answers_without_loading_the_engine():

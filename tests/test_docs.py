@@ -41,6 +41,17 @@ def test_links_lead_somewhere():
                 assert anchor in anchors(page.read_text()), f"{path.name} links to {target}#{anchor}"
 
 
+def test_each_picture_is_there_once_and_shown():
+    """Pictures of experiments are in results/ alone, where their commands write them; pages link to them."""
+    pictures = {
+        path: path.read_bytes() for folder in ("docs", "results") for path in ROOT.glob(f"{folder}/**/*.png")
+    }
+    assert len(pictures) > 50
+    assert len(set(pictures.values())) == len(pictures)
+    shown = "\n".join(TEXTS.values())
+    assert all(path.name in shown for path in pictures if path.parent.name == "images")
+
+
 def anchors(text):
     """Return the names that GitHub gives to the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ggln.plots.style import BLUE, GREEN, GREY, ORANGE
+from ggln.palette import BLUE, GREEN, GREY, ORANGE
 
 FOLDER = Path(__file__).parent
 COLOURS = {"nothing": GREY, "shipping": BLUE, "discount": ORANGE}

@@ -42,7 +42,6 @@ def tables() -> dict[str, Figure]:
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     model = GGLNRegressor(random_state=0).fit(X_train, y_train)
     return {
-        "calibration": CalibrationDisplay.from_estimator(model, X_test, y_test).figure_,
         "pit": CalibrationDisplay.from_estimator(model, X_test, y_test, kind="pit").figure_,
         "intervals": IntervalsDisplay.from_estimator(model, X_test, y_test).figure_,
         "contributions": ContributionsDisplay.from_estimator(model, X_test[:1]).figure_,

@@ -11,7 +11,8 @@ from scipy.stats import norm
 import ggln
 from ggln.bandits import GLCB, evaluate, sampling, simulate
 from ggln.engine.surfaces.learner import Posterior
-from ggln.reproduction import bandit_peers, bandit_worlds
+from ggln.reproduction import bandit_peers
+from ggln.reproduction.tasks import bandit_worlds
 
 
 def play(policy, episode, start=0, stop=None):

@@ -1,6 +1,6 @@
 import json
 
-from ggln.reproduction import speeds
+from ggln.cli import speeds
 
 
 def test_bench_prints_speeds_and_writes_them(ggln, monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""A small data set, a server for its copies, and the full data sets where they are at hand."""
+"""A small data set, a server for its mirrors, and the full data sets where they are at hand."""
 
 import os
 import threading
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ggln.datasets import copies, download, files, registry
+from ggln.datasets import download, files, mirrors, registry
 
 Table = NDArray[np.float64]
 
@@ -66,9 +66,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def small(table: Table, server: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> files.File:
     """Return the file of a data set "small" with five rows, which the server may have as small.csv."""
-    copy = copies.Text(server + "small.csv", range(2), 2, delimiter=",")
+    mirror = mirrors.Text(server + "small.csv", range(2), 2, delimiter=",")
     file = files.File(
-        "toys/small.npz", "sha256:none", files.content([table[:, :2], table[:, 2]]), copies=(copy,)
+        "toys/small.npz", "sha256:none", files.content([table[:, :2], table[:, 2]]), mirrors=(mirror,)
     )
     entry = registry.Entry("small", 5, 2, 1, "Made up.", ((file,),), splits=3)
     monkeypatch.setitem(registry.ENTRIES, "small", entry)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ggln import datasets
-from ggln.datasets import bandit_files, bandits, copies, files, registry
+from ggln.datasets import bandit_files, bandits, files, mirrors, registry
 
 BANDITS = [name for name, entry in datasets.ENTRIES.items() if not entry.splits]
 HERE = [name for name in BANDITS if name != "census"]
@@ -82,15 +82,15 @@ def test_a_text_that_is_another_one_is_refused(stand_in, cache: Path, monkeypatc
 def test_copies(cache: Path) -> None:
     table = np.array([[0.5, -1.25], [3.0, 1e-3]])
     text = b"AAPL MSFT\n0.5 -1.25\n3 0.001\n"
-    for copy in (copies.Matrix("http://here/raw", skip=1), copies.Matrix("http://here/t.npy")):
-        source = text if copy.skip else _npy(table)
-        data = copy.read(lambda url, source=source: source, ("contexts",))
+    for mirror in (mirrors.Matrix("http://here/raw", skip=1), mirrors.Matrix("http://here/t.npy")):
+        source = text if mirror.skip else _npy(table)
+        data = mirror.read(lambda url, source=source: source, ("contexts",))
         file = files.File("bandits/some.npz", "sha256:none", files.content([table]), ("contexts",))
-        assert np.array_equal(files.parse(file, data, "the copy")["contexts"], table)
-    data = copies.Zipped("http://here/mushroom.data").read(lambda url: text, ("text",))
+        assert np.array_equal(files.parse(file, data, "the mirror")["contexts"], table)
+    data = mirrors.Zipped("http://here/mushroom.data").read(lambda url: text, ("text",))
     values = np.frombuffer(text, np.uint8)
     file = files.File("bandits/some.data.gz", "sha256:none", files.content([values]), ("text",))
-    assert files.parse(file, data, "the copy")["text"].tobytes() == text
+    assert files.parse(file, data, "the mirror")["text"].tobytes() == text
 
 
 def _npy(table: np.ndarray) -> bytes:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ggln import datasets
-from ggln.datasets import copies, files, images, registry
+from ggln.datasets import files, images, mirrors, registry
 
 FILES = [alternatives[0] for alternatives in registry.entry("mnist").files]
 
@@ -40,7 +40,7 @@ def test_a_small_copy_is_downloaded_and_read(
         values = rng.integers(0, 10, shape).astype(np.uint8)
         stem = file.path.split("/")[1]
         (folder / stem).write_bytes(gzip.compress(idx(values)))
-        small = replace(file, content=files.content([values]), copies=(copies.Verbatim(server + stem),))
+        small = replace(file, content=files.content([values]), mirrors=(mirrors.Verbatim(server + stem),))
         monkeypatch.setattr(images, f"MNIST_{name}", small)
     digits = datasets.load_mnist()
     assert digits.train_images.shape == (5, 3, 3)

@@ -45,8 +45,8 @@ def test_the_protocols_own_copy_gives_the_published_content(name: str, full_data
     table[:, arrays["target_column"]] = arrays["y"]
     text = io.BytesIO()
     np.savetxt(text, table, fmt="%.17g")
-    data = file.copies[-1].read(lambda url: text.getvalue(), file.names)
-    assert set(files.parse(file, data, "the copy")) == {"X", "y"}
+    data = file.mirrors[-1].read(lambda url: text.getvalue(), file.names)
+    assert set(files.parse(file, data, "the mirror")) == {"X", "y"}
 
 
 def test_naval_has_its_constant_features(full_data: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from ggln import GGLNRegressor, TableRegressor, load
-from ggln.reproduction.ablated import WITHOUT, build
+from ggln.reproduction.shared.ablated import WITHOUT, build
 
 SMALL = {"layer_sizes": (3, 3), "n_estimators": 2}
 

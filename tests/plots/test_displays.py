@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from ggln import GGLNRegressor, TableRegressor, plots
+from ggln import GGLNRegressor, TableRegressor, palette, plots
 from ggln.distributions import GaussianMixture
 from ggln.plots import (
     BandDisplay,
@@ -412,8 +412,8 @@ SIGHT = {
     "grey": [[0.2126, 0.7152, 0.0722]] * 3,
 }
 TOGETHER = [
-    (style.BLUE, style.ORANGE, style.GREY),
-    (style.SKY, style.GREEN),
+    (palette.BLUE, palette.ORANGE, palette.GREY),
+    (palette.SKY, palette.GREEN),
     tuple(style.in_order(6)),
 ]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.plots import ablation as picture
-from ggln.reproduction import ablated, ablation, one_pass, record
+from ggln.reproduction import ablation, one_pass
+from ggln.reproduction.shared import ablated, record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": (1, 2), "n_estimators": 2}
 
@@ -78,12 +78,12 @@ def test_results_can_be_drawn(tiny_sets, few_variants, tmp_path):
     assert again["sets"]["wine"]["defaults"]["rmse_ratio"] == 1.0
     assert again["sets"]["wine"]["no regression"]["splits"] == 2
     assert np.isfinite(again["overall"]["no regression"]["nll_difference"])
-    columns, rows = ablation.table(again)
+    _, columns, rows, _ = ablation.table(again)
     assert list(rows) == [label for label in again["settings"] if label != "defaults"]
     assert all(row.keys() == columns.keys() for row in rows.values())
     ratio = again["overall"]["no regression"]["rmse_ratio"]
     assert rows["no regression"]["RMSE, %"] == f"{100 * (ratio - 1):+.1f}"
-    figure = picture.draw(again)
+    figure = ablation.draw(again)
     assert len(figure.axes) == 2
     figure.savefig(tmp_path / "ablation.png")
 
@@ -91,7 +91,7 @@ def test_results_can_be_drawn(tiny_sets, few_variants, tmp_path):
 def test_streams_are_those_of_one_pass(tiny_sets, few_variants, tmp_path):
     results = ablation.run(["yacht"], 2, 45, tmp_path, stream=True, **SMALL)
     assert results["experiment"] == "ablation-stream"
-    setting = ablation.uci.default_setting() | SMALL | {"base_model": "feature"}
+    setting = ablation.defaults.default_setting() | SMALL | {"base_model": "feature"}
     alone = [one_pass.follow("yacht", one_pass.OURS, setting, order, 45)["rmse"] for order in range(2)]
     assert results["sets"]["yacht"]["no regression"]["rmse"] == pytest.approx(np.mean(alone))
-    picture.draw(results).savefig(tmp_path / "ablation-stream.png")
+    ablation.draw(results).savefig(tmp_path / "ablation-stream.png")

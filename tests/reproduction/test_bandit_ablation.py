@@ -2,8 +2,8 @@
 
 import json
 
-from ggln.plots import bandit_ablation as picture
-from ggln.reproduction import bandit_ablation, record
+from ggln.reproduction import bandit_ablation
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 2), "context_dim": 1}
 
@@ -15,14 +15,14 @@ def test_variants_play_the_same_episodes(tmp_path, monkeypatch):
     monkeypatch.setattr(bandit_ablation.presets, "PAPER_BANDITS", SMALL | {"exploration": "greedy"})
     results = bandit_ablation.run(["wheel"], 2, tmp_path, steps=30, **SMALL)
     own = results["tasks"]["wheel"]
-    assert set(own) == {*labels, bandit_ablation.bandits.PAPERS, "LinFullPost"}
+    assert set(own) == {*labels, bandit_ablation.episodes.PAPERS, "LinFullPost"}
     assert own["LinFullPost"]["over_rival"] == 0
     assert all(0 < cell["reward"] <= 30 for cell in own.values())
-    columns, rows = bandit_ablation.table(results)
+    _, columns, rows, _ = bandit_ablation.table(results)
     assert list(columns) == ["wheel"]
     assert rows["LinFullPost"]["wheel"].endswith("(+0)")
     assert json.loads(json.dumps(record.plain(results)))
-    picture.draw(record.plain(results)).savefig(tmp_path / "picture.png")
+    bandit_ablation.draw(record.plain(results)).savefig(tmp_path / "picture.png")
 
 
 def test_every_variant_is_a_policy():

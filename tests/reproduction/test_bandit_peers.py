@@ -8,7 +8,9 @@ from typer.testing import CliRunner
 
 from ggln import cli
 from ggln.bandits import simulate
-from ggln.reproduction import bandit_peer_models, bandit_peers, bandit_worlds
+from ggln.reproduction import bandit_peers
+from ggln.reproduction.competitors import bandit_libraries
+from ggln.reproduction.tasks import bandit_worlds
 
 pytest.importorskip("mabwiser")
 pytest.importorskip("contextualbandits")
@@ -35,7 +37,7 @@ def test_worlds_differ_by_arm_and_depend_on_the_seed_alone(world):
 def test_others_learn(name):
     """Binary linear rewards, on which all of them do better than an arm drawn at random."""
     episode = bandit_worlds.episode("binary linear", 0, 400)
-    policy = bandit_peer_models.policies(binary=True)[name](0)
+    policy = bandit_libraries.policies(binary=True)[name](0)
     arms = simulate.play(policy, episode).arms
     assert simulate.regret(episode, arms)[-1] < 0.9 * simulate.regret(episode, np.arange(400) % 5)[-1]
 
@@ -43,7 +45,7 @@ def test_others_learn(name):
 @pytest.mark.filterwarnings("ignore")
 def test_the_command(tmp_path, monkeypatch):
     few = ("GLCB", "GLCB capped", "MABWiser LinUCB", "VW squarecb", "MABWiser LinTS", "MABWiser LinGreedy")
-    known = bandit_peer_models.policies
+    known = bandit_libraries.policies
     monkeypatch.setattr(bandit_peers, "policies", lambda binary: {name: known(binary)[name] for name in few})
     options = ["--worlds", "linear,binary waves", "--tasks", "wheel", "--seeds", "1", "--steps", "60"]
     monkeypatch.setattr(bandit_peers, "PAID", ("oracle", "LinFullPost"))
@@ -51,7 +53,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     found = json.loads((tmp_path / "bandit-peers.json").read_text())
     assert list(found["worlds"]) == ["linear", "binary waves"]
-    assert found["worlds"]["linear"]["best_other"] in bandit_peer_models.LINEAR
+    assert found["worlds"]["linear"]["best_other"] in bandit_libraries.LINEAR
     assert set(found["late"]) == {"ucb", "thompson"}
     assert found["tasks"]["wheel"]["oracle"]["mean"] > found["tasks"]["wheel"]["LinFullPost"]["mean"]
     assert (tmp_path / "bandit-peers.png").exists()

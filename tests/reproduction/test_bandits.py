@@ -7,9 +7,12 @@ import pytest
 
 from ggln import presets
 from ggln.bandits import simulate
-from ggln.plots import bandit_rewards as rewards_picture
-from ggln.plots import bandits as picture
-from ggln.reproduction import bandit_rewards, bandit_tables, bandit_tasks, bandits, jobs, record
+from ggln.reproduction import bandit_rewards, bandits
+from ggln.reproduction.bandits import episodes, summary
+from ggln.reproduction.bandits.draw import LOOKS
+from ggln.reproduction.bandits.table import mean_ranks
+from ggln.reproduction.shared import jobs, record
+from ggln.reproduction.tasks import bandit_tasks
 
 SMALL = {"layer_sizes": (4, 1), "context_dim": 1, "gating": "sphere", "gating_bias": 0.05}
 WHEEL = bandit_tasks.TASKS["wheel"]
@@ -20,64 +23,64 @@ def small(monkeypatch):
     """Make networks small, and defaults equal to the paper's."""
     monkeypatch.setattr(presets, "PAPER_BANDITS", presets.PAPER_BANDITS | SMALL)
     monkeypatch.setattr(
-        bandits,
+        episodes,
         "settings",
-        lambda policy, binary: presets.PAPER_BANDITS if policy in (bandits.OURS, bandits.PAPERS) else None,
+        lambda policy, binary: presets.PAPER_BANDITS if policy in (episodes.OURS, episodes.PAPERS) else None,
     )
 
 
 def test_a_job_is_what_the_simulator_finds():
-    found = bandits.follow(WHEEL._asdict(), "LinFullPost", None, [3, 4], 60)
-    again = bandits.follow(WHEEL._asdict(), "LinFullPost", None, [4], 60)
+    found = episodes.follow(WHEEL._asdict(), "LinFullPost", None, [3, 4], 60)
+    again = episodes.follow(WHEEL._asdict(), "LinFullPost", None, [4], 60)
     assert found["rewards"][1] == again["rewards"][0]
     assert len(found["regret"]) == 2
     assert found["steps"] == 60
     environment = bandit_tasks.build(WHEEL, 60)
-    uniform = bandits.follow(WHEEL._asdict(), "uniform", None, [4], 60)
+    uniform = episodes.follow(WHEEL._asdict(), "uniform", None, [4], 60)
     run = simulate.simulate(environment, {}, seeds=[4])
     assert uniform["rewards"][0] == run.rewards[1, 0]
     assert uniform["regret"][0][-1] == run.regret[1, 0, -1]
-    oracle = bandits.follow(WHEEL._asdict(), "oracle", None, [4], 60)
+    oracle = episodes.follow(WHEEL._asdict(), "oracle", None, [4], 60)
     assert oracle["rewards"][0] == run.rewards[0, 0]
     assert max(oracle["regret"][0]) == 0.0
 
 
 def test_our_settings_build_policies():
     for binary in (False, True):
-        for policy in bandits.OWN:
-            setting = bandits.settings(policy, binary)
+        for policy in episodes.OWN:
+            setting = episodes.settings(policy, binary)
             simple = "bernoulli" if binary else "gaussian"
-            assert setting["reward"] == ("ctree" if policy == bandits.TREES else simple)
+            assert setting["reward"] == ("ctree" if policy == episodes.TREES else simple)
             assert json.loads(json.dumps(setting))
             assert not {"n_arms", "arms", "random_state", "n_jobs"} & set(setting)
-    assert bandits.settings("LinFullPost", False) is None
-    assert bandits.settings(bandits.PAPERS, False)["layer_sizes"] == (1000, 100, 1)
+    assert episodes.settings("LinFullPost", False) is None
+    assert episodes.settings(episodes.PAPERS, False)["layer_sizes"] == (1000, 100, 1)
 
 
 def test_a_run_is_gone_on_with(small, tmp_path, monkeypatch):
-    policies = (bandits.PAPERS, "LinFullPost")
+    policies = (episodes.PAPERS, "LinFullPost")
     first = bandits.run(["wheel"], policies, 2, tmp_path, steps=40)
-    assert first["tasks"]["wheel"]["policies"][bandits.PAPERS]["seeds"] == 2
+    assert first["tasks"]["wheel"]["policies"][episodes.PAPERS]["seeds"] == 2
     counted = []
-    real = bandits.follow
+    real = episodes.follow
     monkeypatch.setattr(jobs, "_unordered", lambda missing, n_jobs: counted.extend(missing) or iter(()))
-    assert bandits.plan(["wheel"], policies, 2, 40, None)[0].function is real
+    assert episodes.plan(["wheel"], policies, 2, 40, None)[0].function is real
     bandits.run(["wheel"], policies, 2, tmp_path, steps=40)
     assert counted == []  # all were there
 
 
 def test_more_seeds_and_other_settings(small, tmp_path):
-    bandits.run(["wheel"], (bandits.PAPERS,), 2, tmp_path, steps=40)
-    results = bandits.run(["wheel"], (bandits.PAPERS, "LinFullPost"), 3, tmp_path, steps=40)
+    bandits.run(["wheel"], (episodes.PAPERS,), 2, tmp_path, steps=40)
+    results = bandits.run(["wheel"], (episodes.PAPERS, "LinFullPost"), 3, tmp_path, steps=40)
     own = results["tasks"]["wheel"]["policies"]
-    assert own[bandits.PAPERS]["seeds"] == own["LinFullPost"]["seeds"] == 3
+    assert own[episodes.PAPERS]["seeds"] == own["LinFullPost"]["seeds"] == 3
     assert results["tasks"]["wheel"]["seeds_ranked"] == 3
-    assert own[bandits.PAPERS]["rank"] + own["LinFullPost"]["rank"] == pytest.approx(3.0)
+    assert own[episodes.PAPERS]["rank"] + own["LinFullPost"]["rank"] == pytest.approx(3.0)
     assert "paper" not in own["LinFullPost"]  # other episodes than the paper's
-    assert bandits.summary(tmp_path, steps=41)["tasks"] == {}
+    assert summary.summary(tmp_path, steps=41)["tasks"] == {}
     presets.PAPER_BANDITS["learning_rate"] = 0.5
-    changed = bandits.summary(tmp_path, steps=40)["tasks"]["wheel"]["policies"]
-    assert bandits.PAPERS not in changed  # what other settings gave is not mixed in
+    changed = summary.summary(tmp_path, steps=40)["tasks"]["wheel"]["policies"]
+    assert episodes.PAPERS not in changed  # what other settings gave is not mixed in
     assert "LinFullPost" in changed
 
 
@@ -89,28 +92,28 @@ def test_a_single_seed_has_no_error(tmp_path):
 
 def test_ranks_are_over_seeds_that_all_have():
     few = {"a": {0: 1.0, 1: 5.0}, "b": {1: 4.0, 2: 10.0}}
-    assert bandits._ranks(few) == ({"a": 1.0, "b": 2.0}, 1)
+    assert summary._ranks(few) == ({"a": 1.0, "b": 2.0}, 1)
     many = {
         name: dict.fromkeys(range(first, first + 12), float(first)) for name, first in (("c", 0), ("d", 1))
     }
-    assert bandits._ranks(few | many) == ({"c": 2.0, "d": 1.0}, 11)
-    assert bandits._ranks({"a": {0: 1.0}, "b": {1: 1.0}}) == ({}, 0)
-    assert bandits._ranks({}) == ({}, 0)
+    assert summary._ranks(few | many) == ({"c": 2.0, "d": 1.0}, 11)
+    assert summary._ranks({"a": {0: 1.0}, "b": {1: 1.0}}) == ({}, 0)
+    assert summary._ranks({}) == ({}, 0)
 
 
 def found_results(tmp_path):
     """Return results as JSON gives them back, of full length, so that the paper's stand beside them."""
     for task in bandit_tasks.TASKS.values():
-        for shift, policy in enumerate(("oracle", "uniform", bandits.OURS, "LinFullPost")):
+        for shift, policy in enumerate(("oracle", "uniform", episodes.OURS, "LinFullPost")):
             arguments = {
                 "task": task._asdict(),
                 "policy": policy,
-                "setting": bandits.settings(policy, task.binary),
+                "setting": episodes.settings(policy, task.binary),
                 "seeds": [0, 1],
                 "steps": None,
             }
-            job = jobs.Job(bandits.follow, arguments, bandits.VERSION)
-            curve = np.linspace(0.0, 100.0 + shift, bandits.POINTS)
+            job = jobs.Job(episodes.follow, arguments, episodes.VERSION)
+            curve = np.linspace(0.0, 100.0 + shift, episodes.POINTS)
             result = {
                 "rewards": [4000.0 - shift, 4010.0 - shift],
                 "regret": [curve, curve + 1],
@@ -118,7 +121,7 @@ def found_results(tmp_path):
                 "processor_seconds": 1.0,
             }
             record.write(tmp_path / job.file_name, {"job": job.identity, "result": result})
-    record.write(tmp_path / "out" / "bandits.json", bandits.summary(tmp_path))
+    record.write(tmp_path / "out" / "bandits.json", summary.summary(tmp_path))
     return json.loads((tmp_path / "out" / "bandits.json").read_text())
 
 
@@ -129,40 +132,40 @@ def test_jobs_without_the_processors_time_leave_it_blank(tmp_path):
         if job["job"]["arguments"]["policy"] == "LinFullPost":
             del job["result"]["processor_seconds"]
             path.write_text(json.dumps(job))
-    _, _, rows = bandit_tables.tables(record.plain(bandits.summary(tmp_path)))[0]
-    assert [rows[policy]["us per\ndecision"] for policy in (bandits.OURS, "LinFullPost")] == ["100", ""]
+    rows = bandits.table(record.plain(summary.summary(tmp_path)))[0].rows
+    assert [rows[policy]["us per\ndecision"] for policy in (episodes.OURS, "LinFullPost")] == ["100", ""]
 
 
 def test_tables_and_picture(tmp_path):
     results = found_results(tmp_path)
-    assert results["mean_rank"] == {bandits.OURS: 1.0, "LinFullPost": 2.0}
-    own = results["tasks"]["wheel"]["policies"][bandits.OURS]
+    assert results["mean_rank"] == {episodes.OURS: 1.0, "LinFullPost": 2.0}
+    own = results["tasks"]["wheel"]["policies"][episodes.OURS]
     assert (own["paper"], own["paper_error"]) == (4386, 11)
     assert own["error"] == pytest.approx(5.0)
     assert own["microseconds"] == pytest.approx(100.0)
-    tables = bandit_tables.tables(results)
-    assert len(tables) == len(bandit_tasks.TASKS)
-    title, columns, rows = tables[2]
+    tables = bandits.table(results)
+    assert len(tables) == len(bandit_tasks.TASKS) + 1  # of ranks
+    title, columns, rows, _ = tables[2]
     assert title.startswith("wheel (delta 0.5, clipped at percentile 20)")
     assert rows["LinFullPost"]["of paper"] == f"{4002 / 4491:.1%}"
     assert all(row.keys() == columns.keys() for row in rows.values())
-    columns, rows = bandit_tables.mean_ranks(results)
-    assert list(rows) == [bandits.OURS, "LinFullPost"]
-    figure = picture.draw(results)
+    rows = mean_ranks(results).rows
+    assert list(rows) == [episodes.OURS, "LinFullPost"]
+    figure = bandits.draw(results)
     assert [axes.get_title() for axes in figure.axes[:2]] == ["financial", "jester"]
     figure.savefig(tmp_path / "bandits.png")
 
 
 def test_published_numbers_are_of_known_policies():
-    names = [bandits.published_as(policy, False) for policy in bandits.OWN]
+    names = [episodes.published_as(policy, False) for policy in episodes.OWN]
     assert names == ["G-GLN", "G-GLN", "G-GLN", "B-GLN"]
-    assert {bandits.published_as(policy, True) for policy in bandits.OWN} == {"B-GLN"}
-    known = {*bandits.POLICIES, *names}
+    assert {episodes.published_as(policy, True) for policy in episodes.OWN} == {"B-GLN"}
+    known = {*episodes.POLICIES, *names}
     for column, policies in bandit_tasks.PAPER.items():
         assert set(policies) <= known
         assert {"LinFullPost", "B-GLN"} <= set(policies)
         assert column in {task.column for task in bandit_tasks.TASKS.values()}
-    assert picture.LOOKS.keys() == {*bandits.POLICIES, "uniform"}
+    assert LOOKS.keys() == {*episodes.POLICIES, "uniform"}
 
 
 def test_scaling_is_calibrated_on_published_totals(tmp_path, monkeypatch):
@@ -170,19 +173,19 @@ def test_scaling_is_calibrated_on_published_totals(tmp_path, monkeypatch):
     results = bandit_rewards.run(2, tmp_path, steps=30, percentiles=(0.0, 20.0))
     own = results["bandits"]["wheel, delta 0.5"]
     assert own["paper"] == 4491
-    expected = bandits.follow(WHEEL._asdict(), "LinFullPost", None, [0, 1], 30)
+    expected = episodes.follow(WHEEL._asdict(), "LinFullPost", None, [0, 1], 30)
     assert own["reward"][1] == pytest.approx(np.mean(expected["rewards"]), rel=1e-5)
     assert own["reward"][0] < own["reward"][1]
-    columns, rows = bandit_rewards.table(results)
+    _, columns, rows, _ = bandit_rewards.table(results)
     assert list(columns) == ["paper", "0", "20"]
     assert rows["wheel, delta 0.5"].keys() == columns.keys()
-    rewards_picture.draw(record.plain(results)).savefig(tmp_path / "rewards.png")
+    bandit_rewards.draw(record.plain(results)).savefig(tmp_path / "rewards.png")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"names": ["whell"]}, "there is no bandit 'whell'; known are financial"),
+        ({"tasks": ["whell"]}, "there is no bandit 'whell'; known are financial"),
         ({"policies": ["LinFullPots"]}, "there is no policy 'LinFullPots'; known are GLCB"),
     ],
 )

@@ -5,8 +5,8 @@ import pytest
 
 from ggln import presets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.plots import base_models as picture
-from ggln.reproduction import base_models, record
+from ggln.reproduction import base_models
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "step": "ogd", "gating": "sphere"}
 
@@ -41,10 +41,10 @@ def test_results_can_be_drawn(tiny_sets, tiny_grid, tmp_path):
     assert curve["setting"] in again["settings"]
     assert curve["rmse"][-1] == min(curve["ends"].values())
     assert curve["ends"].keys() == again["settings"].keys()
-    columns, lines = base_models.table(again)
+    _, columns, lines, _ = base_models.table(again)
     assert all(line.keys() == columns.keys() for line in lines.values())
     assert lines["wine"]["blr"] == curve["rmse"][-1]
     assert lines["wine"]["blr better\nthan none"].endswith(" of 4")
-    figure = picture.draw(again)
+    figure = base_models.draw(again)
     assert [axes.get_title() for axes in figure.axes] == ["boston", "yacht", "wine", "power"]
     figure.savefig(tmp_path / "base-models.png")

@@ -8,16 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli, presets
-from ggln.reproduction import (
-    ablation,
-    bandit_rewards,
-    bandit_tasks,
-    base_models,
-    costs,
-    peer_models,
-    sarcos,
-    uci,
-)
+from ggln.reproduction import ablation, bandit_rewards, base_models, costs, uci
+from ggln.reproduction.competitors import regressors
+from ggln.reproduction.shared import defaults
+from ggln.reproduction.tasks import bandit_tasks
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
 RESULTS = Path(__file__).parents[2] / "results"
@@ -30,8 +24,7 @@ def reproduce(monkeypatch, tmp_path):
         monkeypatch.setattr(presets, name, getattr(presets, name) | SMALL)
     monkeypatch.setattr(presets, "UCI_GRID", {"learning_rate": (1e-3, 1e-2), "context_dim": (1, 2)})
     own = {**SMALL, "epochs": 1, "n_estimators": 1, "standardize": True}
-    for module in (uci, sarcos):
-        monkeypatch.setattr(module, "default_setting", lambda: own)
+    monkeypatch.setattr(defaults, "default_setting", lambda: own)
 
     def run(*arguments):
         result = CliRunner().invoke(cli.app, ["reproduce", *arguments, "-o", str(tmp_path / "out")])
@@ -105,7 +98,7 @@ def test_gating(reproduce):
 
 
 def test_peers(reproduce, tiny_sets, monkeypatch):
-    monkeypatch.setattr(peer_models, "NGBOOST_TREES", 5)
+    monkeypatch.setattr(regressors, "NGBOOST_TREES", 5)
     output, files = reproduce("peers", "--sets", "yacht", "--splits", "1")
     assert files == {".jobs", "peers.json", "peers.png"}
     assert "NGBoost" in output

@@ -13,10 +13,10 @@ from ggln.reproduction import (
     hmc,
     imputation,
     mnist,
-    roll,
-    seeds,
     swiss_roll,
 )
+from ggln.reproduction.shared import averages
+from ggln.reproduction.tasks import roll
 
 SMALL = {"layer_sizes": (8, 1), "context_dim": 4}
 
@@ -101,7 +101,7 @@ def test_masks_hide_a_rectangle_and_leave_the_rest():
 
 
 def test_filling_digits_beats_the_mean_image():
-    results = mnist.run("digits", count=60, steps=60, step_length=0.1, n_jobs=1)
+    results = mnist.run("digits", images=60, steps=60, step_length=0.1, n_jobs=1)
     errors = results["test"]["errors"]
     assert errors["G-GLN"] < 0.7 * errors["mean image"]
 
@@ -141,9 +141,9 @@ def test_digit_samples(reproduce):
 
 
 def test_means_over_seeds_have_standard_errors():
-    assert seeds.average([1.0, 3.0]) == (2.0, 1.0)
-    assert str(seeds.average([1.0, 3.0])) == "2.000 ± 1.000"
-    assert str(seeds.average([1.5])) == "1.500"
+    assert averages.average([1.0, 3.0]) == (2.0, 1.0)
+    assert str(averages.average([1.0, 3.0])) == "2.000 ± 1.000"
+    assert str(averages.average([1.5])) == "1.500"
 
 
 def test_wrong_numbers_of_samples_are_refused():

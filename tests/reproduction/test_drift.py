@@ -6,9 +6,9 @@ from typer.testing import CliRunner
 
 from ggln import cli
 from ggln.reproduction import drift as experiment
-from ggln.reproduction import uci
-from ggln.reproduction.drift_models import PEERS, SlidingRidge
-from ggln.reproduction.drifting import NAMES, SCALE, sample
+from ggln.reproduction.competitors.drift_regressors import PEERS, SlidingRidge
+from ggln.reproduction.shared import defaults
+from ggln.reproduction.tasks.changing_streams import NAMES, SCALE, sample
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -54,8 +54,8 @@ def test_errors_of_the_latest_rows():
 
 
 def test_the_command(monkeypatch, tmp_path):
-    small = uci.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
-    monkeypatch.setattr(uci, "default_setting", lambda: small)
+    small = defaults.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
+    monkeypatch.setattr(defaults, "default_setting", lambda: small)
     models = f"{experiment.OURS},{experiment.NEVER},ridge on the latest 200 rows"
     arguments = [
         "reproduce",

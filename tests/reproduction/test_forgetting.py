@@ -4,8 +4,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ggln.plots import forgetting as picture
-from ggln.reproduction import forgetting, record
+from ggln.reproduction import forgetting
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "n_estimators": 1}
 
@@ -47,10 +47,10 @@ def test_results_can_be_drawn(tiny_sets, tmp_path):
     errors = np.array(again["sets"]["tasks"]["GGLNRegressor()"]["errors"])
     assert errors.shape == (forgetting.PARTS, forgetting.PARTS)
     assert np.isfinite(errors).all()
-    columns, rows = forgetting.table(again)
+    _, columns, rows, _ = forgetting.table(again)
     assert len(rows) == 2 * len(forgetting.METHODS)
     assert all(row.keys() == columns.keys() for row in rows.values())
-    figure = picture.draw(again)
+    figure = forgetting.draw(again)
     assert len(figure.axes) == 2 * len(forgetting.METHODS) + 1
     figure.savefig(tmp_path / "forgetting.png")
 

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from ggln.plots import gating as picture
-from ggln.reproduction import gating, record
+from ggln.reproduction import gating
+from ggln.reproduction.shared import record
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_regions_are_counted(results):
 
 
 def test_results_can_be_drawn(results, tmp_path):
-    figure = picture.draw(results)
+    figure = gating.draw(results)
     assert len(figure.axes) == 2 + 1 + 1  # neurons, network, colours
     figure.savefig(tmp_path / "gating.png")
     assert (tmp_path / "gating.png").stat().st_size > 10_000

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import going_on, record, uci
+from ggln.reproduction import going_on, uci
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "n_estimators": 2}
 
@@ -41,7 +42,7 @@ def test_fits_on_all_rows_are_those_of_table_1(tiny_sets, tmp_path, monkeypatch)
     again = json.loads((tmp_path / "going-on.json").read_text())
     own = again["sets"]["wine"]
     assert own[going_on.WHOLE]["splits"] == own[going_on.HALVES]["splits"] == 2
-    columns, rows = going_on.table(again)
+    _, columns, rows, _ = going_on.table(again)
     assert rows["wine"].keys() == columns.keys()
     assert rows["wine"]["RMSE,\nratio"] == f"{own['rmse_ratio']:.3f}"
 

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from ggln.plots import hetero as picture
-from ggln.reproduction import hetero, record
+from ggln.reproduction import hetero
+from ggln.reproduction.shared import record
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_results_survive_json_and_can_be_drawn(results, tmp_path):
     again = json.loads(path.read_text())
     assert again["settings"]["layer_sizes"] == [8, 8, 8]
     assert again["nll"] == pytest.approx(results["nll"], rel=1e-5)
-    figure = picture.draw(again)
+    figure = hetero.draw(again)
     assert len(figure.axes) == 4
     figure.savefig(tmp_path / "hetero.png")
     assert (tmp_path / "hetero.png").stat().st_size > 10_000

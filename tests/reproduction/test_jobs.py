@@ -9,14 +9,15 @@ from pathlib import Path
 import joblib
 import pytest
 
-from ggln.reproduction import jobs
+from ggln.reproduction.bandits import episodes
+from ggln.reproduction.shared import jobs
 
 HERE = Path(__file__).parent
 CODE = """
 import sys
 from pathlib import Path
 import chores
-from ggln.reproduction import jobs
+from ggln.reproduction.shared import jobs
 name, store, marks, n_jobs, seconds = sys.argv[1:]
 arguments = {"marks": marks} | ({"seconds": float(seconds)} if name == "square" else {})
 given = [jobs.Job(getattr(chores, name), {"x": x} | arguments) for x in range(8)]
@@ -70,6 +71,24 @@ def test_results_come_in_the_order_of_the_jobs(chores, marks, tmp_path):
         results = jobs.run(given, tmp_path / "store", n_jobs=2)
     assert [result["square"] for result in results] == [9, 1, 4, 1]
     assert times_run(marks) == {1: 1, 2: 1, 3: 1}  # the same job asked for twice is run once
+
+
+def test_a_grid_has_the_results_of_each_cell(chores, tmp_path):
+    cells = {("a", "x"): [1, 2], ("a", "y"): [3], ("b", "x"): [2, 4], ("b", "y"): []}
+    wanted = {cell: [jobs.Job(chores.square, {"x": x}) for x in own] for cell, own in cells.items()}
+    found = jobs.run_grid(wanted, tmp_path, 1, "squares")
+    squares = {
+        row: {column: [one["square"] for one in own] for column, own in line.items()}
+        for row, line in found.items()
+    }
+    assert squares == {"a": {"x": [1, 4], "y": [9]}, "b": {"x": [4, 16], "y": []}}
+
+
+def test_jobs_of_a_package_are_named_after_their_experiment():
+    arguments = {"task": {}, "policy": "uniform", "setting": None, "seeds": [0], "steps": None}
+    name = jobs.Job(episodes.follow, arguments).identity["function"]
+    assert episodes.follow.__module__ == "ggln.reproduction.bandits.episodes"
+    assert name == "ggln.reproduction.bandits.follow"  # as in stores from before it was a package
 
 
 def test_finished_jobs_are_not_repeated(chores, marks, tmp_path):

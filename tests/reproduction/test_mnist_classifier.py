@@ -6,9 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ggln import cli, datasets
-from ggln.plots import mnist_classifier as picture
 from ggln.reproduction import mnist_classifier as experiment
-from ggln.reproduction import record
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2}
 
@@ -46,9 +45,9 @@ def test_all_variants_are_there_and_one_is_chosen_without_the_test_images(tiny_d
         assert np.sum(found["test"]["confusion"]) == 60
         assert found["test"]["accuracy"] == pytest.approx(np.trace(found["test"]["confusion"]) / 0.6)
     assert again["variants"]["raw"]["test"]["accuracy"] > 50
-    columns, rows = experiment.table(again)
+    _, columns, rows, _ = experiment.table(again)
     assert all(row.keys() == columns.keys() for row in rows.values())
-    picture.draw(again).savefig(tmp_path / "mnist.png")
+    experiment.draw(again).savefig(tmp_path / "mnist.png")
 
 
 def test_rows_held_out_are_training_rows_and_nothing_else(tiny_digits):

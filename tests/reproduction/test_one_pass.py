@@ -6,8 +6,9 @@ import pytest
 from scipy.stats import norm
 
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.plots import one_pass as picture
-from ggln.reproduction import one_pass, online_models, record
+from ggln.reproduction import one_pass
+from ggln.reproduction.competitors import online_regressors
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "context_dim": 2, "n_estimators": 1}
 
@@ -33,7 +34,7 @@ def test_running_statistics_are_those_of_the_rows_so_far(table):
     assert np.array_equal(same.X, np.zeros((5, 1)))
 
 
-@pytest.mark.parametrize("method", online_models.NAMES)
+@pytest.mark.parametrize("method", online_regressors.NAMES)
 def test_no_prediction_knows_its_own_or_a_later_target(method, table):
     X, y = table
     changed = y.copy()
@@ -75,10 +76,10 @@ def test_results_can_be_drawn(tiny_sets, tmp_path):
     assert own["rows"] == 40
     assert own["seeds"] == 2
     assert "river" in again["machine"]
-    columns, rows = one_pass.table(again)
+    _, columns, rows, _ = one_pass.table(again)
     assert len(rows) == 2 * len(one_pass.METHODS)
     assert all(row.keys() == columns.keys() for row in rows.values())
-    figure = picture.draw(again)
+    figure = one_pass.draw(again)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["yacht", "wine"]
     figure.savefig(tmp_path / "one-pass.png")
 

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from ggln import cli
 from ggln.reproduction import outputs as experiment
-from ggln.reproduction import uci
+from ggln.reproduction.shared import defaults
 
 
 @pytest.mark.parametrize("case", experiment.CASES)
@@ -34,8 +34,8 @@ def test_boosting_knows_the_covariance_of_its_errors():
 
 def test_the_command(monkeypatch, tmp_path):
     # a network for each fold and kind: with two networks, 25 of 200 rows would judge the intervals
-    small = uci.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 16}
-    monkeypatch.setattr(uci, "default_setting", lambda: small)
+    small = defaults.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 16}
+    monkeypatch.setattr(defaults, "default_setting", lambda: small)
     monkeypatch.setattr(experiment, "NEW_ROWS", 300)
     arguments = ["reproduce", "outputs", "--cases", "1:10 r=0.8", "--rows", "200", "--seeds", "1"]
     result = CliRunner().invoke(cli.app, [*arguments, "--models", "apart,stream,full", "-o", str(tmp_path)])

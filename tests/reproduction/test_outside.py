@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from ggln import cli
 from ggln.reproduction import outside as experiment
-from ggln.reproduction import uci
+from ggln.reproduction.shared import defaults
 
 
 @pytest.mark.parametrize("name", experiment.TASKS)
@@ -23,8 +23,8 @@ def test_rows(name):
 
 
 def test_the_command(monkeypatch, tmp_path):
-    small = uci.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
-    monkeypatch.setattr(uci, "default_setting", lambda: small)
+    small = defaults.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
+    monkeypatch.setattr(defaults, "default_setting", lambda: small)
     monkeypatch.setattr(experiment, "NEW_ROWS", 200)
     models = [experiment.OURS, experiment.BEFORE, "Gaussian process", experiment.FOREST]
     arguments = ["reproduce", "outside", "--functions", "line,fast sine", "--rows", "100", "--seeds", "1"]

@@ -8,16 +8,17 @@ from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from ggln import datasets
-from ggln.plots import peers as picture
-from ggln.reproduction import peer_models, peers, record, uci
+from ggln.reproduction import peers, uci
+from ggln.reproduction.competitors import regressors
+from ggln.reproduction.shared import record
 
 SMALL = {"layer_sizes": (4, 4), "n_estimators": 1, "base_model": "feature"}
 
 
 @pytest.fixture
 def few_trees(monkeypatch):
-    monkeypatch.setattr(peer_models, "NGBOOST_TREES", 60)
-    monkeypatch.setattr(peer_models, "NGBOOST", peer_models.NGBOOST | {"learning_rate": 0.1})
+    monkeypatch.setattr(regressors, "NGBOOST_TREES", 60)
+    monkeypatch.setattr(regressors, "NGBOOST", regressors.NGBOOST | {"learning_rate": 0.1})
 
 
 @pytest.mark.parametrize("peer", peers.PEERS)
@@ -26,7 +27,7 @@ def test_every_peer_learns_a_noisy_curve_with_honest_error_bars(peer, few_trees)
     X = random.normal(size=(200, 2))
     y = X[:, 0] + 0.3 * random.standard_normal(200)
     with threadpool_limits(1):  # as in a job
-        mean, std = peer_models.PEERS[peer](X[:150], y[:150], 0)(X[150:])
+        mean, std = regressors.PEERS[peer](X[:150], y[:150], 0)(X[150:])
     assert mean.shape == std.shape == (50,)
     errors = mean - y[150:]
     assert np.sqrt(np.mean(errors**2)) < 0.8
@@ -60,12 +61,12 @@ def test_results_say_everything_and_can_be_drawn(tiny_sets, few_trees, tmp_path)
     assert again["sets"]["yacht"].keys() == set(peers.MODELS)
     own = again["sets"]["yacht"]["NGBoost"]
     assert {"rmse", "nll", "crps", "coverage_90", "seconds", "predict_seconds", "splits"} <= own.keys()
-    columns, rows = peers.table(again)
+    _, columns, rows, _ = peers.scores_table(again)
     assert len(rows) == 2 * (len(peers.MODELS) + len(peers.SOURCES))
     assert all(row.keys() == columns.keys() for row in rows.values())
     assert rows["yacht: WGBoost, published"]["NLL"] == "0.16"
-    assert list(peers.marks(again)[1]) == ["yacht", "naval", "better"]
-    figure = picture.draw(again)
+    assert list(peers.marks(again).rows) == ["yacht", "naval", "better"]
+    figure = peers.draw(again)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["yacht", "naval"]
     assert "RMSEWithUncertainty" in figure.legends[1].get_texts()[0].get_text()
     figure.savefig(tmp_path / "peers.png")
@@ -87,7 +88,7 @@ def test_a_large_set_has_no_gaussian_process(tiny_sets, tmp_path, monkeypatch):
 def test_marks_compare_what_was_published():
     own = {"rmse": 0.4951, "nll": -1.0}
     results = {"sets": {"yacht": {peers.OURS: own}}, "published": {"yacht": peers.published("yacht")}}
-    columns, rows = peers.marks(results)
+    _, columns, rows, _ = peers.marks(results)
     assert rows["yacht"] == dict(zip(columns, ("equal", "better", "worse", *["better"] * 3), strict=True))
     assert list(rows["better"].values())[:2] == ["0 of 1", "1 of 1"]
 

@@ -5,15 +5,17 @@ import pytest
 
 from ggln import presets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.plots import sarcos as picture
-from ggln.reproduction import record, sarcos
+from ggln.reproduction import sarcos
+from ggln.reproduction.shared import defaults, record
 
 SMALL = {"layer_sizes": (8, 8), "context_dim": 2, "epochs": 3}
 
 
 @pytest.fixture
 def results(tiny_arm, monkeypatch, tmp_path):
-    monkeypatch.setattr(sarcos, "default_setting", lambda: {**SMALL, "n_estimators": 1, "standardize": True})
+    monkeypatch.setattr(
+        defaults, "default_setting", lambda: {**SMALL, "n_estimators": 1, "standardize": True}
+    )
     return sarcos.run(150, 0, tmp_path / "store", **SMALL)
 
 
@@ -28,11 +30,11 @@ def test_both_protocols_and_all_models_are_there(results, tmp_path):
         assert all(np.isfinite(model["mse"]) for model in found.values())
         assert {"nll", "coverage_90"} <= found["G-GLN"].keys()
     assert again["complete"] is False
-    columns, rows = sarcos.table(again)
+    _, columns, rows, _ = sarcos.table(again)
     assert rows["G-GLN"]["published"] == "0.10"
     assert rows["TabNet-L"]["paper"] == ""
     assert all(row.keys() == columns.keys() for row in rows.values())
-    picture.draw(again).savefig(tmp_path / "sarcos.png")
+    sarcos.draw(again).savefig(tmp_path / "sarcos.png")
 
 
 def test_errors_are_in_raw_units_averaged_over_the_torques(tiny_arm, tmp_path):

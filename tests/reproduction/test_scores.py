@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ggln.reproduction.scores import gaussian, scores
+from ggln.reproduction.shared.scores import gaussian, scores
 
 
 def test_scores_of_a_gaussian_are_those_of_the_textbook():

@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 from ggln import cli
 from ggln.distributions import GaussianMixture
 from ggln.reproduction import shapes as experiment
-from ggln.reproduction import uci
-from ggln.reproduction.noises import NOISES, half_cells, sample
-from ggln.reproduction.quantile_models import crps, quantile_boosting, quantile_forest
+from ggln.reproduction.competitors.quantile_regressors import crps, quantile_boosting, quantile_forest
+from ggln.reproduction.shared import defaults
+from ggln.reproduction.tasks.noises import NOISES, half_cells, sample
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -51,8 +51,8 @@ def test_quantile_models_know_their_rows(model):
 
 
 def test_the_command(monkeypatch, tmp_path):
-    small = uci.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
-    monkeypatch.setattr(uci, "default_setting", lambda: small)
+    small = defaults.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
+    monkeypatch.setattr(defaults, "default_setting", lambda: small)
     monkeypatch.setattr(experiment, "NEW_ROWS", 200)
     arguments = ["reproduce", "shapes", "--noises", "exponential,counts", "--rows", "200", "--seeds", "1"]
     models = ",".join([experiment.OURS, experiment.PLAIN, "quantile forest"])

@@ -7,8 +7,9 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import ShuffleSplit
 
 from ggln import datasets, presets
-from ggln.plots import uci as picture
-from ggln.reproduction import record, uci
+from ggln.reproduction import uci
+from ggln.reproduction.shared import record
+from ggln.reproduction.shared.averages import averages
 
 SMALL = {"layer_sizes": (4, 4), "epochs": 2, "n_estimators": 1}
 
@@ -73,10 +74,10 @@ def test_results_say_everything_and_can_be_drawn(tiny_sets, tiny_grid, tmp_path)
     assert (best["splits"], best["seeds"]) == (2, 2)
     assert best["rmse_error_splits"] > 0
     assert best["rmse_error_seeds"] > 0
-    columns, rows = uci.table(again)
+    _, columns, rows, _ = uci.table(again)
     assert rows["yacht"]["paper"] == "3.76"
     assert rows["yacht"].keys() == columns.keys()
-    figure = picture.draw(again)
+    figure = uci.draw(again)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
         "naval\n< 0.005",
         "yacht\n3.76",
@@ -87,7 +88,7 @@ def test_results_say_everything_and_can_be_drawn(tiny_sets, tiny_grid, tmp_path)
 def test_the_legend_names_all_choices_whichever_set_has_them(tmp_path):
     own = {"rmse": 1.0, "rmse_error_splits": None}
     sets = {"boston": {uci.DEFAULTS: own}, "yacht": {uci.CHOICES[0]: own, uci.DEFAULTS: own}}
-    figure = picture.draw({"sets": sets, "paper": {name: {"rmse": 2.0} for name in sets}})
+    figure = uci.draw({"sets": sets, "paper": {name: {"rmse": 2.0} for name in sets}})
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(names) == len(set(names)) == 3
     assert any("best of 12" in name for name in names)
@@ -157,7 +158,7 @@ def test_a_stopped_run_has_the_papers_column_first(tiny_sets, tiny_grid, fits, t
 
 def test_errors_over_splits_and_over_seeds_are_told_apart():
     values = {(split, seed): {"rmse": 10.0 * split + seed} for split in range(3) for seed in range(2)}
-    found = uci.averages(values)
+    found = averages(values)
     assert found["rmse_error_splits"] == pytest.approx(10.0 / np.sqrt(3))
     assert found["rmse_error_seeds"] == pytest.approx(0.5)
 
@@ -170,13 +171,13 @@ def test_small_errors_show_their_digits(rmse, paper, text):
     error = {3.456: 0.12, 0.06934: 0.0012, 2.21e-5: 1.2e-6}[rmse]
     own = {"rmse": rmse, "rmse_error_splits": error, "rmse_error_seeds": None}
     results = {"sets": {"naval": {uci.DEFAULTS: own | {"nll": 0.0}}}, "paper": {"naval": {"rmse": paper}}}
-    columns, rows = uci.table(results)
+    _, columns, rows, _ = uci.table(results)
     assert rows["naval"]["defaults"] == text
     assert list(columns) == ["paper", "defaults", "NLL\ndefaults"]  # none that would be empty
 
 
 def test_a_measure_that_older_jobs_lack_is_left_out():
-    found = uci.averages({(0, 0): {"rmse": 1.0, "new": 1.0}, (1, 0): {"rmse": 3.0}})
+    found = averages({(0, 0): {"rmse": 1.0, "new": 1.0}, (1, 0): {"rmse": 3.0}})
     assert found["rmse"] == 2.0
     assert "new" not in found
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from ggln.tables.columns import Category, Date, Number, from_json, to_json
 from ggln.tables.infer import LEVELS, infer, infer_stream
-from ggln.tables.read import Chunk, Table
+from ggln.tables.read import Chunk, OpenTable
 from ggln.tables.schema import Schema
 
 
 def table_of(columns):
-    return Table("the table", list(columns), iter(()), lambda: True)
+    return OpenTable("the table", list(columns), iter(()), lambda: True)
 
 
 def decide(columns, targets=("y",), drop=(), categories=()):

@@ -9,13 +9,13 @@ from ggln.tables import styles
 from ggln.tables.columns import Category, Date, Number
 from ggln.tables.infer import infer, infer_stream
 from ggln.tables.plan import Input, Plan
-from ggln.tables.read import Chunk, Table
+from ggln.tables.read import Chunk, OpenTable
 from ggln.tables.schema import Schema
 from ggln.tables.train import Training
 
 
 def inferred(texts, name="x"):
-    table = Table("t.csv", [name, "n"], iter(()), lambda: True)
+    table = OpenTable("t.csv", [name, "n"], iter(()), lambda: True)
     return infer(table, [[text, "1"] for text in texts], [], (), ())
 
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_told_is_said():
     )
     (remark,) = inferred([f"{i} EUR" for i in range(30)])[1]
     assert "such as '0 EUR' and '1 EUR'. Write numbers as 3.14 and dates as 2024-12-31" in remark
-    table = Table("t.csv", ["x", "y"], iter(()), lambda: True)
+    table = OpenTable("t.csv", ["x", "y"], iter(()), lambda: True)
     with pytest.raises(ValueError, match=r"target 'y' of t\.csv cannot be read: '1,234' may be 1.2"):
         infer(table, [["1", "1,234"]], ["y"], (), ())
     with pytest.raises(ValueError, match=r"does not tell what the column 'x' is: nothing tells"):
@@ -100,8 +100,8 @@ def test_a_cell_in_another_style_says_so():
 def test_a_stream_learns_from_the_first_number_that_tells(first, cut):
     texts = ["5", "1,234", "", first, "1,234", "2", "8,25"]
     rows = [[text, text] for text in texts]
-    schema = infer_stream(Table("t.csv", ["x", "y"], iter(()), lambda: True), rows[0], ["y"], (), ())
-    encode = schema.bind(Table("t.csv", ["x", "y"], iter(()), lambda: True), targets=True)
+    schema = infer_stream(OpenTable("t.csv", ["x", "y"], iter(()), lambda: True), rows[0], ["y"], (), ())
+    encode = schema.bind(OpenTable("t.csv", ["x", "y"], iter(()), lambda: True), targets=True)
     pieces = [encode(Chunk(list(range(i, i + cut)), rows[i : i + cut], [])) for i in range(0, len(rows), cut)]
     bad = [row.number for piece in pieces for row in piece.bad]
     X = np.concatenate([piece.X for piece in pieces])[:, 0]
@@ -116,7 +116,7 @@ def test_a_stream_learns_from_the_first_number_that_tells(first, cut):
 
 
 def test_a_first_row_without_a_value_is_remembered():
-    table = Table("t.csv", ["x", "y"], iter(()), lambda: True)
+    table = OpenTable("t.csv", ["x", "y"], iter(()), lambda: True)
     schema = infer_stream(table, ["", "1"], ["y"], (), ())
     reason = schema.columns[0].values(["Oslo"])[2][0]
     assert "the first rows had no value there" in reason

@@ -6,23 +6,18 @@ Heavy modules are imported inside the commands, so that `--help` and completion 
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from ggln import __version__
 from ggln.cli import (
-    bandits,
     bench,
-    classification,
-    comparisons,
     datasets,
-    density,
+    demo,
     explain,
     fit,
     info,
-    options,
     plot,
     predict,
     report,
@@ -32,7 +27,7 @@ from ggln.cli import (
     stream,
 )
 from ggln.cli.app import App
-from ggln.cli.show import new_console, plain, print_table, save
+from ggln.cli.show import plain
 from ggln.extras import MissingExtraError
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -41,11 +36,8 @@ app = App(
     pretty_exceptions_enable=False,
     help="Gaussian Gated Linear Networks: online regression with error bars.",
 )
-reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
-for experiment in (classification, bandits, density):
-    reproduce.app.add_typer(experiment.app)
-for command in (fit, predict, score, info, stream, explain, plot, report, bench):
-    app.add_typer(command.app)
+for command in (demo, fit, predict, score, info, stream, explain, plot, report, bench):
+    app.add_typer(command.app)  # without a name: its command joins the others
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")
 
@@ -118,41 +110,3 @@ def main(
     ] = False,
 ) -> None:
     """Gaussian Gated Linear Networks: online regression with error bars."""
-
-
-@app.command()
-def demo(
-    picture: Annotated[Path, typer.Option("--plot", help="Where to write the picture.")] = Path(
-        "ggln-demo.png"
-    ),
-    seed: options.Seed = 0,
-) -> None:
-    """Learn two small tables, compare with two baselines, and draw the predictions.
-
-    One table is real and nearly linear; the other is made by a formula that no line can follow.
-
-    Example: ggln demo --plot /tmp/demo.png
-    """
-    options.check_picture(picture)
-    console = new_console()
-    console.print("Learning two small tables (the first time, kernels are compiled)", soft_wrap=True)
-    from ggln.reproduction import demo as experiment
-
-    results = experiment.run(verbose=1, seed=seed)
-    columns = {"rmse": ".2f", "nll": ".3f", "crps": ".2f", "coverage_90": ".0%", "seconds": ".2f"}
-    names = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS", "coverage_90": "inside 90 %"}
-    for name, found in results.items():
-        console.print(f"\n{name}, {found['about']}", soft_wrap=True, highlight=False)
-        print_table(console, f"{len(found['y'])} rows that were not learnt", columns, found["scores"], names)
-    console.print(
-        "RMSE is the error of the mean; NLL and CRPS judge mean and error bars together: less is better. "
-        "Inside 90 % should be near 90 %.\n",
-        soft_wrap=True,
-        highlight=False,
-    )
-    try:
-        from ggln.plots import intervals
-    except MissingExtraError as error:
-        console.print(f"No picture: {error}", soft_wrap=True, highlight=False, markup=False)
-        return
-    save(console, intervals.draw(results), picture)

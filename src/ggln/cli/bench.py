@@ -31,7 +31,8 @@ def bench(
         options.check_writable(output, "figures")
     from rich.table import Table
 
-    from ggln.reproduction import record, speeds
+    from ggln.cli import speeds
+    from ggln.reproduction.shared import record
 
     console = new_console()
     with console.status("measuring"):

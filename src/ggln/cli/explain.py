@@ -11,7 +11,7 @@ from ggln.cli.predict import EscapeFormulas
 from ggln.cli.show import new_console, print_rows, write_csv
 
 if TYPE_CHECKING:
-    from ggln.tables.inspect import Rows
+    from ggln.tables.inspect import TableRows
     from ggln.tables.model import TableRegressor
 
 app = App()
@@ -83,7 +83,7 @@ def explain(
     _show(head, _largest(head, lines, top), output, escape_formulas)
 
 
-def _effects(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
+def _effects(model: "TableRegressor", rows: "TableRows") -> tuple[tuple[str, ...], Lines]:
     """Cells are shown as they stand in the table."""
     head = ("row", "target", "prediction", "column", "value", "effect", "through_values", "through_gates")
     found, predictions = model.effects(rows.frame), _predictions(model, rows)
@@ -104,7 +104,7 @@ def _effects(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Li
     return head, lines
 
 
-def _contributions(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
+def _contributions(model: "TableRegressor", rows: "TableRows") -> tuple[tuple[str, ...], Lines]:
     import numpy as np
 
     head: tuple[str, ...] = ("row", "target", "prediction", "input", "contribution")
@@ -125,7 +125,7 @@ def _contributions(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ..
     return head, lines
 
 
-def _importance(model: "TableRegressor", rows: "Rows") -> tuple[tuple[str, ...], Lines]:
+def _importance(model: "TableRegressor", rows: "TableRows") -> tuple[tuple[str, ...], Lines]:
     head = ("target", "column", "effect", "through_values", "through_gates")
     found = model.importance(rows.frame)
     parts = [_outputs(part[None], model)[0] for part in (found.total, found.values, found.gates)]
@@ -141,7 +141,7 @@ def _outputs(values: Any, model: "TableRegressor") -> Any:
     return values.reshape(*values.shape[:2], len(model.targets))
 
 
-def _predictions(model: "TableRegressor", rows: "Rows") -> list[list[str]]:
+def _predictions(model: "TableRegressor", rows: "TableRows") -> list[list[str]]:
     mean = model.predict(rows.frame).reshape(len(rows), -1)
     return [[f"{value:.9g}" for value in row] for row in mean]
 

@@ -11,7 +11,7 @@ from ggln.cli.app import App
 from ggln.cli.show import new_console, save
 
 if TYPE_CHECKING:
-    from ggln.tables.inspect import Rows
+    from ggln.tables.inspect import TableRows
     from ggln.tables.model import TableRegressor
     from ggln.tables.schema import Schema
 
@@ -158,12 +158,12 @@ def _columns(schema: "Schema", given: list[str], kind: Kind) -> list[str]:
     return given
 
 
-def _targets(shown: "Rows") -> Any:
+def _targets(shown: "TableRows") -> Any:
     return shown.Y[:, 0] if shown.Y.shape[1] == 1 else shown.Y
 
 
 def _calibration(kind: Any) -> Callable[..., Any]:
-    def draw(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+    def draw(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
         from ggln.plots import CalibrationDisplay
 
         return CalibrationDisplay.from_estimator(
@@ -173,13 +173,13 @@ def _calibration(kind: Any) -> Callable[..., Any]:
     return draw
 
 
-def _intervals(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+def _intervals(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
     from ggln.plots import IntervalsDisplay
 
     return IntervalsDisplay.from_estimator(model, shown.frame, _targets(shown), output=asked.output)
 
 
-def _band(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+def _band(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
     from ggln.plots import BandDisplay
 
     (feature,) = asked.columns
@@ -188,7 +188,7 @@ def _band(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     )
 
 
-def _neurons(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+def _neurons(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
     from ggln.plots import NeuronsDisplay
 
     (feature,) = asked.columns
@@ -197,14 +197,14 @@ def _neurons(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     )
 
 
-def _gating(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+def _gating(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
     from ggln.plots import GatingDisplay
 
     first, second = asked.columns
     return GatingDisplay.from_estimator(model, shown.frame, features=(first, second))
 
 
-def _effects(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+def _effects(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
     from ggln.plots import EffectsDisplay
     from ggln.plots.display import take
 
@@ -214,7 +214,7 @@ def _effects(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     return EffectsDisplay.from_estimator(model, first, others, output=asked.output)
 
 
-def _importance(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+def _importance(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
     from ggln.plots import EffectsDisplay
 
     if len(shown) < 2:
@@ -222,13 +222,13 @@ def _importance(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
     return EffectsDisplay.from_estimator(model, shown.frame, output=asked.output)
 
 
-def _contributions(model: "TableRegressor", shown: "Rows", asked: Request) -> Any:
+def _contributions(model: "TableRegressor", shown: "TableRows", asked: Request) -> Any:
     from ggln.plots import ContributionsDisplay
 
     return ContributionsDisplay.from_estimator(model, shown.frame, output=asked.output)
 
 
-def _prequential(model: "TableRegressor", shown: "Rows", _: Request) -> Any:
+def _prequential(model: "TableRegressor", shown: "TableRows", _: Request) -> Any:
     from ggln.plots import PrequentialDisplay
 
     return PrequentialDisplay.from_estimator(model, shown.frame, _targets(shown))

@@ -12,7 +12,7 @@ from ggln.cli.show import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ggln.tables.inspect import Rows
+    from ggln.tables.inspect import TableRows
     from ggln.tables.model import TableRegressor
 
 app = App()
@@ -63,7 +63,7 @@ def report(
     Terminal().say(f"The report is in {output}")
 
 
-def _about(model: "TableRegressor", shown: "Rows") -> str:
+def _about(model: "TableRegressor", shown: "TableRows") -> str:
     columns = counted(len(model.schema_.columns), "column")
     learnt = counted(model.regressor_.learner_.rows, "row")
     return (
@@ -72,7 +72,7 @@ def _about(model: "TableRegressor", shown: "Rows") -> str:
     )
 
 
-def _scores(model: "TableRegressor", shown: "Rows", n_jobs: int) -> str:
+def _scores(model: "TableRegressor", shown: "TableRows", n_jobs: int) -> str:
     from ggln.cli import page
     from ggln.cli.scoring import COLUMNS, TITLES, judge
 
@@ -88,7 +88,7 @@ def _scores(model: "TableRegressor", shown: "Rows", n_jobs: int) -> str:
     return page.section("Scores", note, page.table(["", *(TITLES[column] for column in COLUMNS)], lines))
 
 
-def _pictures(model: "TableRegressor", shown: "Rows", place: int, name: str) -> list[str]:
+def _pictures(model: "TableRegressor", shown: "TableRows", place: int, name: str) -> list[str]:
     from ggln.cli import page
     from ggln.plots import CalibrationDisplay, EffectsDisplay
     from ggln.plots.display import take
@@ -126,7 +126,7 @@ def _picture(figure: "Figure", name: str) -> str:
     return page.picture(data.getvalue(), name)
 
 
-def _errors(model: "TableRegressor", shown: "Rows", place: int, name: str, count: int) -> str:
+def _errors(model: "TableRegressor", shown: "TableRows", place: int, name: str, count: int) -> str:
     import numpy as np
 
     from ggln.cli import page

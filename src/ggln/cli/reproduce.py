@@ -1,222 +1,177 @@
-"""`ggln reproduce`: the paper's tables and figures, one command each.
+"""`ggln reproduce`: the paper's tables and figures, and comparisons that are not in it, one command each.
 
+A command is made of its experiment, a module of `ggln.reproduction`; nothing here knows a single one.
 The longer ones keep every finished job, so that a run that was stopped goes on where it was.
 """
 
+import inspect
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ggln.cli.app import App
-from ggln.cli.datasets import DataDir
+from ggln.cli.app import App, Group
 from ggln.cli.options import check_folder, check_jobs
-from ggln.cli.show import keep, new_console, print_table
+from ggln.cli.show import new_console, print_table, save
+from ggln.extras import require
+from ggln.reproduction.shared import experiments
+from ggln.reproduction.shared.options import NameList, NumberList
 
-app = App(no_args_is_help=True, help="Reproduce the paper's tables and figures, one command each.")
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rich.console import Console
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for results and picture.")]
-Store = Annotated[
-    Path | None, typer.Option(help="Folder of finished jobs. By default .jobs in the output folder.")
-]
-Workers = Annotated[
-    int,
-    typer.Option("--n-jobs", help="Jobs at a time; -1 for one on each core.", callback=check_jobs),
-]
-Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of samples, gates and order.")]
-Sets = Annotated[
-    str | None,
-    typer.Option(help="Names of data sets, separated by commas; all by default.", show_default=False),
-]
-Seeds = Annotated[int, typer.Option(min=1, help="Networks with different gates for each fit, averaged.")]
-Networks = Literal["all", "paper", "defaults"]
 RESULTS = Path("results")
+PLACES = ("n_jobs", "data_dir", "store")
+"""Options that change no result come last."""
+PAPERS = re.compile(r"(Table|Figures?|Appendix) [A-Z0-9]")
+"""How the help of experiments begins that are in the paper."""
 
 
-def store_folder(store: Path | None, output: Path) -> Path:
-    """Return where finished jobs are kept; see that results can be written, before there are any."""
+class Experiments(Group):
+    """All experiments. Their commands are made when somebody asks for them, and not before."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  as click calls it
+        """Return the names of the commands, the paper's first."""
+        for name in experiments.names():
+            self._add(name)
+        return sorted(
+            self.commands, key=lambda name: (not PAPERS.match(self.commands[name].help or ""), name)
+        )
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name."""
+        if cmd_name not in self.commands:
+            names = experiments.names()
+            for name in [cmd_name] if cmd_name in names else names:  # all, if a similar one is to be proposed
+                self._add(name)
+        return super().get_command(ctx, cmd_name)
+
+    def _add(self, name: str) -> None:
+        if name not in self.commands:
+            self.add_command(_command(name, experiments.describe(name)), name)
+
+
+app = App(
+    cls=Experiments,
+    no_args_is_help=True,
+    help="Reproduce the paper's tables and figures, one command each.",
+)
+
+
+def _command(name: str, described: experiments.Description) -> Any:
+    """Return the command of an experiment."""
+
+    def perform(output: Path, **given: Any) -> None:
+        reproduce(name, output, given)
+
+    ordered = sorted(described.arguments, key=lambda own: PLACES.index(own) if own in PLACES else -1)
+    parameters = [_parameter(own, described.arguments[own]) for own in ordered]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters.append(inspect.Parameter("output", keyword, default=RESULTS, annotation=Output))
+    perform.__doc__ = described.help
+    perform.__annotations__ = {own.name: own.annotation for own in parameters}
+    perform.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    alone = App(add_completion=False)
+    alone.command(name)(perform)
+    return typer.main.get_command(alone)
+
+
+def _parameter(name: str, argument: experiments.Argument) -> inspect.Parameter:
+    """Return an argument of `run` as an option of the command; None where the default is for `run` to say."""
+    option, kind = argument.option, argument.type
+    settings: dict[str, Any] = {"help": option.help, "min": option.least, "max": option.most}
+    default: Any = None if argument.default is experiments.OWN else argument.default
+    if isinstance(option, NameList):
+        settings["show_default"], default, kind = False, None, str
+    elif isinstance(option, NumberList):
+        default, kind = ",".join(map(str, default)), str
+    if name == "n_jobs":
+        settings["callback"], default = check_jobs, default or 1  # a shell has no context of joblib
+    information = typer.Option(_label(name), **settings)  # a flag has no --no-... beside it
+    kind = kind if default is not None else kind | None
+    annotation: Any = Annotated[kind, information]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _label(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def reproduce(name: str, output: Path, given: dict[str, Any]) -> None:
+    """Run an experiment, print its tables, and write its results and its picture."""
+    experiment = experiments.load(name)
+    arguments = _read(experiments.arguments_of(experiment.run), given)
     check_folder(output)
-    return output / ".jobs" if store is None else store
+    if "store" in given and given["store"] is None:
+        arguments["store"] = output / ".jobs"
+    if hasattr(experiment, "draw"):
+        require("matplotlib", "drawing")  # what is missing is missed before any work is done
+    console = new_console()
+    if "store" in given:  # jobs show how far they are
+        results = experiment.run(**arguments)
+    else:
+        with console.status("working"):
+            results = experiment.run(**arguments)
+    show(console, experiment, results, output)
 
 
-def chosen(
-    names: str | None, default: tuple[str, ...], known: tuple[str, ...] = (), option: str = "--sets"
-) -> tuple[str, ...]:
-    """Return the names that an option lists, of all known ones, or the default ones."""
-    from ggln.tables.read import suggestion
+def show(console: "Console", experiment: "ModuleType", results: dict[str, Any], output: Path) -> None:
+    """Write results as JSON; print tables and draw pictures from what is in there, and say where all is."""
+    from ggln.reproduction.shared import record
 
-    if names is None:
-        return default
-    known = known or default
-    found = tuple(name.strip() for name in names.split(","))
-    for name in found:
-        if not name:
-            raise ValueError(f"{option} lacks a name in {names!r}: write names with one comma between two")
-        if name not in known:
-            raise ValueError(f"{option} knows no {name!r}{suggestion(name, known)}")
+    results = record.plain(results)
+    named = getattr(experiment, "file_name", lambda results: results["experiment"])
+    path = output / f"{named(results)}.json"
+    record.write(path, results)  # whatever happens below, they are there
+    found = experiment.table(results)
+    for table in found if isinstance(found, list) else [found]:
+        print_table(console, table.title, table.columns, table.rows, {})
+        for note in table.notes:
+            console.print(note, highlight=False, soft_wrap=True)
+    console.print(f"Results are in {path}", highlight=False, soft_wrap=True)
+    if hasattr(experiment, "draw"):
+        save(console, experiment.draw(results), path.with_suffix(".png"))
+    if hasattr(experiment, "animate"):
+        animation = path.with_suffix(".gif")
+        experiment.animate(results, animation)
+        console.print(f"The animation is in {animation}", highlight=False, soft_wrap=True)
+
+
+def _read(arguments: dict[str, experiments.Argument], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `run` that were given, names and numbers taken out of their texts."""
+    found = {name: value for name, value in given.items() if value is not None}
+    for name, (_, option, default) in arguments.items():
+        if name not in found:
+            continue
+        if isinstance(option, NameList):
+            known = option.known() if option.known else default
+            found[name] = _names(found[name], known, _label(name))
+        elif isinstance(option, NumberList):
+            found[name] = _numbers(found[name], name)
     return found
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    """Return the options that were given."""
-    return {name: value for name, value in options.items() if value is not None}
+def _names(text: str, known: Sequence[str], label: str) -> tuple[str, ...]:
+    """Return the names that an option lists, all of which have to be known."""
+    from ggln.tables.read import suggestion
+
+    found = tuple(name.strip() for name in text.split(","))
+    for name in found:
+        if not name:
+            raise ValueError(f"{label} lacks a name in {text!r}: write names with one comma between two")
+        if name not in known:
+            raise ValueError(f"{label} knows no {name!r}{suggestion(name, known)}")
+    return found
 
 
-@app.command()
-def uci(
-    sets: Sets = None,
-    splits: Annotated[int, typer.Option(min=1, help="Splits of each set; protein has five.")] = 20,
-    seeds: Seeds = 1,
-    networks: Annotated[Networks, typer.Option(help="The paper's network, the defaults, or both.")] = "all",
-    epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the settings' own numbers.")] = None,
-    n_jobs: Workers = 1,
-    data_dir: DataDir = None,
-    store: Store = None,
-    output: Output = RESULTS,
-) -> None:
-    """Table 1: nine data sets, the paper's network with twelve settings, and the defaults.
-
-    Finished jobs of other sets and splits are part of the table, so it can be filled piece by piece.
-
-    Example: ggln reproduce uci --sets yacht,boston --splits 5 --n-jobs -1
-    """
-    from ggln.plots import uci as picture
-    from ggln.reproduction import uci as experiment
-
-    names = chosen(sets, tuple(experiment.PAPER))
-    results = experiment.run(
-        names, splits, seeds, store_folder(store, output), n_jobs, data_dir, networks, **_given(epochs=epochs)
-    )
-    console = new_console()
-    columns, rows = experiment.table(results)
-    print_table(console, "Test RMSE, and its standard error over splits (and over seeds)", columns, rows, {})
-    keep(console, results, output, "uci-paper" if networks == "paper" else "uci", picture.draw)
-
-
-@app.command()
-def sarcos(
-    rows: Annotated[int | None, typer.Option(min=50, help="Training rows to use; all by default.")] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the paper's 2000.")] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(
-            help="Of G-GLN, defaults, linear regression, random forest, gradient boosting and MLP, separated "
-            "by commas; all by default.",
-            show_default=False,
-        ),
-    ] = None,
-    protocols: Annotated[
-        str | None,
-        typer.Option(
-            help="Of paper and leak-free, separated by commas; both by default.", show_default=False
-        ),
-    ] = None,
-    seed: Seed = 0,
-    n_jobs: Workers = 1,
-    data_dir: DataDir = None,
-    store: Store = None,
-    output: Output = RESULTS,
-) -> None:
-    """Table 2: seven torques at once, beside scikit-learn's regressors on the same rows.
-
-    Example: ggln reproduce sarcos --epochs 20 --n-jobs -1
-    """
-    from ggln.plots import sarcos as picture
-    from ggln.reproduction import sarcos as experiment
-
-    names = chosen(models, experiment.MODELS, option="--models")
-    asked = chosen(protocols, tuple(experiment.PROTOCOLS), option="--protocols")
-    folder = store_folder(store, output)
-    results = experiment.run(rows, seed, folder, n_jobs, data_dir, names, asked, **_given(epochs=epochs))
-    console = new_console()
-    columns, lines = experiment.table(results)
-    print_table(console, "Test MSE over the seven torques", columns, lines, {})
-    if not results["complete"]:
-        note = "Trained on a part of the official training rows: published errors do not compare."
-        console.print(note, soft_wrap=True)
-    keep(console, results, output, "sarcos", picture.draw)
-
-
-@app.command("base-models")
-def base_models(
-    sets: Annotated[
-        str | None,
-        typer.Option(help="Names of data sets, separated by commas; six by default.", show_default=False),
-    ] = None,
-    seeds: Seeds = 5,
-    rows: Annotated[int | None, typer.Option(min=20, help="Rows of each set; all by default.")] = None,
-    n_jobs: Workers = 1,
-    data_dir: DataDir = None,
-    store: Store = None,
-    output: Output = RESULTS,
-) -> None:
-    """Appendix C: what a base model that learns is worth in the first epoch.
-
-    Example: ggln reproduce base-models --sets boston,energy
-    """
-    from ggln.plots import base_models as picture
-    from ggln.reproduction import base_models as experiment
-    from ggln.reproduction import uci as uci_experiment
-
-    names = chosen(sets, experiment.SETS, tuple(uci_experiment.PAPER))
-    results = experiment.run(names, seeds, store_folder(store, output), n_jobs, data_dir, rows)
-    console = new_console()
-    columns, lines = experiment.table(results)
-    title = "RMSE of all predictions of the first epoch, best of the paper's twelve settings"
-    print_table(console, title, columns, lines, {})
-    keep(console, results, output, "base-models", picture.draw)
-
-
-@app.command()
-def gating(
-    neurons: Annotated[int, typer.Option(min=1, help="Neurons of the network.")] = 4,
-    context_dim: Annotated[int, typer.Option(min=1, max=8, help="Half-spaces of each neuron.")] = 3,
-    seed: Seed = 0,
-    output: Output = RESULTS,
-) -> None:
-    """Figure 1A: the regions into which half-spaces cut the plane.
-
-    Example: ggln reproduce gating --context-dim 4
-    """
-    from ggln.plots import gating as picture
-    from ggln.reproduction import gating as experiment
-
-    check_folder(output)
-    results = experiment.run(neurons, context_dim, seed)
-    console = new_console()
-    lines = {
-        f"neuron {number}": {"regions": len(shares), "largest": max(shares.values())}
-        for number, shares in enumerate(results["regions"], start=1)
-    }
-    names = {
-        "regions": f"regions of {2**context_dim} contexts",
-        "largest": "largest region, of the plane shown",
-    }
-    print_table(console, "Half-spaces in two dimensions", {"regions": "d", "largest": ".0%"}, lines, names)
-    console.print(f"All neurons together: {results['polytopes']} regions")
-    keep(console, results, output, "gating", picture.draw)
-
-
-@app.command()
-def hetero(
-    rows: Annotated[int, typer.Option(min=2, help="Samples to learn from.")] = 5000,
-    seed: Seed = 0,
-    output: Output = RESULTS,
-) -> None:
-    """Figure 1C: neurons of different layers, and the network, on a heteroskedastic function.
-
-    Example: ggln reproduce hetero -o results
-    """
-    from ggln.plots import hetero as picture
-    from ggln.reproduction import hetero as experiment
-
-    check_folder(output)
-    console = new_console()
-    with console.status("learning"):
-        results = experiment.run(rows, seed)
-    scores = {f"layer {n['layer']}": {"mean": n["layer_nll"], "best": n["nll"]} for n in results["neurons"]}
-    scores["network"] = {"mean": results["nll"], "best": results["nll"]}
-    scores["the truth"] = {"mean": results["nll_of_the_truth"], "best": results["nll_of_the_truth"]}
-    names = {"mean": "NLL, mean of its neurons", "best": "NLL, best neuron"}
-    print_table(console, f"{rows} samples, tested on as many", {"mean": ".3f", "best": ".3f"}, scores, names)
-    keep(console, results, output, "hetero", picture.draw)
+def _numbers(text: str, name: str) -> tuple[int, ...]:
+    """Return the positive whole numbers that an option lists."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise ValueError(f"{name} must be positive whole numbers, separated by commas, got {text!r}")
+    return tuple(map(int, parts))

@@ -12,7 +12,7 @@ from ggln.cli.show import counted, new_console, print_rows, write_csv
 
 if TYPE_CHECKING:
     from ggln.cli.progress import Terminal
-    from ggln.reproduction.record import Results
+    from ggln.reproduction.shared.record import Results
     from ggln.tables.plan import Input
     from ggln.tables.read import Bad
 

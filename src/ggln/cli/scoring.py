@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.reproduction.record import Results
-from ggln.reproduction.scores import by_row, summarize
+from ggln.reproduction.shared.record import Results
+from ggln.reproduction.shared.scores import by_row, summarize
 from ggln.tables.online import Worker
-from ggln.tables.read import Bad, Table
+from ggln.tables.read import Bad, OpenTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def _averages(parts: Sequence[dict[str, FloatArray]]) -> Results:
 class Labelled:
     """The rows of a table that have their targets, as numbers, piece by piece; the others are counted."""
 
-    def __init__(self, model: "TableRegressor", table: Table, report: "Callable[[Bad], None]") -> None:
+    def __init__(self, model: "TableRegressor", table: OpenTable, report: "Callable[[Bad], None]") -> None:
         self.encoder, self.table, self.report = model.schema_.copy().bind(table, targets=True), table, report
         self.rows = self.unlabelled = 0
 

@@ -1,6 +1,6 @@
 """What the commands print and save, in one way."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,15 +93,3 @@ def save(console: "Console", figure: "Figure", path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
     console.print(f"The plot is in {path}", highlight=False, soft_wrap=True)
-
-
-def keep(
-    console: "Console", results: dict[str, Any], output: Path, name: str, draw: "Callable[[Any], Figure]"
-) -> None:
-    """Write an experiment's results as JSON and the picture drawn from that, and say where."""
-    from ggln.reproduction import record
-
-    path = output / f"{name}.json"
-    record.write(path, results)
-    console.print(f"Results are in {path}", highlight=False, soft_wrap=True)
-    save(console, draw(record.plain(results)), path.with_suffix(".png"))

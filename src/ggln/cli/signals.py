@@ -39,7 +39,7 @@ def handled(handler: object) -> Iterator[None]:
             signal.signal(number, one)
 
 
-class Pieces:
+class SignalledPieces:
     """Hands over pieces of work; a signal is heard between two of them, when the work is whole.
 
     A second signal does not wait for that. `between` says whether the work was whole when it ended.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ggln.cli.progress import Terminal
     from ggln.tables import read
     from ggln.tables.dialect import Dialect
-    from ggln.tables.stream import Stream
-    from ggln.tables.write import Shape
+    from ggln.tables.stream import TableStream
+    from ggln.tables.write import OutputOptions
 
 app = App()
 
@@ -97,13 +97,13 @@ def stream(
                 "and dates are for a new model"
             )
         names = Names(targets, *map(options.names, (drop, category, keep)))
-        from ggln.tables.write import Shape
+        from ggln.tables.write import OutputOptions
 
-        shape = Shape(output_format, levels, escape_formulas)
+        shape = OutputOptions(output_format, levels, escape_formulas)
         waiting = Waiting(save_every)
         with waiting.signals():
             table = open_unless_stopped(form, waiting, dialect, model)
-            run = Run(model, stored, names, waiting, shape, on_error == "stop", most, n_jobs)
+            run = StreamRun(model, stored, names, waiting, shape, on_error == "stop", most, n_jobs)
             run(table, lambda: options.settings(setting), seed)
 
 
@@ -116,19 +116,19 @@ class Names(NamedTuple):
     keep: list[str]
 
 
-class Run(NamedTuple):
+class StreamRun(NamedTuple):
     """One stream, with all that was said about it."""
 
     model: Path | None
     stored: "options.StoredModel | None"
     names: Names
     waiting: Waiting
-    shape: "Shape"
+    shape: "OutputOptions"
     stop: bool  # at the first row that cannot be read
     most: float  # share of rows that may be unreadable
     n_jobs: int
 
-    def __call__(self, table: "read.Table", settings: Callable[[], dict[str, Any]], seed: int) -> None:
+    def __call__(self, table: "read.OpenTable", settings: Callable[[], dict[str, Any]], seed: int) -> None:
         """Predict and learn all rows."""
         header, undecided = self._columns(table)
         given = settings()
@@ -153,7 +153,7 @@ class Run(NamedTuple):
         written = convention(table, known.schema_, self.shape.escape, values)
         with open_writer(None, self.shape.form, header, {}, written) as writer:
             parts = (known, table, writer, self.shape.quantiles)
-            rejected.running = online.Stream(*parts, rejected, self.n_jobs, watch.say)
+            rejected.running = online.TableStream(*parts, rejected, self.n_jobs, watch.say)
             self._learn(rejected.running, chain(first, table.chunks(online.LONGEST, wait=False)), watch)
         if self.waiting.stopped:
             return
@@ -161,7 +161,7 @@ class Run(NamedTuple):
             raise ValueError("none of the rows could be read: is a column a --category, or one to --drop?")
         rejected.check()
 
-    def _columns(self, table: "read.Table") -> tuple[list[str], list[str]]:
+    def _columns(self, table: "read.OpenTable") -> tuple[list[str], list[str]]:
         """Return the columns of the output, and those whose kind is still open; check all names."""
         from ggln.tables.infer import feature_columns
         from ggln.tables.write import check_output, prediction_names
@@ -177,7 +177,7 @@ class Run(NamedTuple):
         check_output(None, self.shape.form, header)
         return header, undecided
 
-    def _learn(self, running: "Stream", chunks: "Iterator[read.Chunk]", watch: "Terminal") -> None:
+    def _learn(self, running: "TableStream", chunks: "Iterator[read.Chunk]", watch: "Terminal") -> None:
         """Take rows as they come; whatever happens, what was learnt is saved."""
         self.waiting.save = lambda: save(running, self.model)
         try:
@@ -195,7 +195,7 @@ class Rejected:
 
     def __init__(self, watch: "Terminal", stop: bool, most: float) -> None:
         self.watch, self.stop, self.most = watch, stop, most
-        self.running: Stream | None = None  # once there is a row that can be read
+        self.running: TableStream | None = None  # once there is a row that can be read
 
     def __call__(self, bad: "read.Bad") -> None:
         """Speak of a row, or end the stream at it."""
@@ -214,7 +214,7 @@ class Rejected:
             raise ValueError(f"standard input: {reading.about_rejected(count, rows, self.most, last)}")
 
 
-def summary(running: "Stream", unreadable: int, model: Path | None, stopped: bool) -> str:
+def summary(running: "TableStream", unreadable: int, model: Path | None, stopped: bool) -> str:
     """Return what was done with the rows, and where the model is."""
     begin = "Interrupted: predicted" if stopped else "Predicted"
     skipped = f", left out {unreadable:,} that cannot be read" if unreadable else ""
@@ -238,7 +238,7 @@ def stopped(model: Path | None) -> typer.Exit:
 
 def open_unless_stopped(
     form: "read.Format | None", waiting: Waiting, dialect: "Dialect", model: Path | None
-) -> "read.Table":
+) -> "read.OpenTable":
     """Open standard input; it is no error if a signal comes before the first line."""
     from ggln.tables.read import open_table
 
@@ -251,7 +251,7 @@ def open_unless_stopped(
 
 
 def first_rows(
-    table: "read.Table", undecided: list[str], report: "Callable[[read.Bad], None]"
+    table: "read.OpenTable", undecided: list[str], report: "Callable[[read.Bad], None]"
 ) -> "list[read.Chunk]":
     """Return the first rows that are rows at all; from them on there is a model that could be lost.
 
@@ -274,7 +274,7 @@ def first_rows(
     return held
 
 
-def save(running: "Stream", model: Path | None) -> None:
+def save(running: "TableStream", model: Path | None) -> None:
     """Save the model, if there is a file for it."""
     if model is not None:
         running.save(model)

@@ -1,7 +1,7 @@
 """Files of the contextual bandits (Riquelme et al., 2018)."""
 
-from ggln.datasets.copies import Matrix, Text, Zipped
 from ggln.datasets.files import File
+from ggln.datasets.mirrors import Matrix, Text, Zipped
 
 PUBLISHED = "https://storage.googleapis.com/bandits_datasets/"
 """Where those who published the benchmark keep its files."""
@@ -25,13 +25,13 @@ STATLOG = File(
     "bandits/statlog_shuttle.npz",
     "sha256:082fdbc6792304a38b0c0797bf0aea204271112490d27828aaa469476960c246",
     "a08bd3bdabab568d709159c941a6265f0478c66878d0fe2386e95927d91e7e12",
-    copies=(Text(PUBLISHED + "shuttle.trn", range(9), 9),),
+    mirrors=(Text(PUBLISHED + "shuttle.trn", range(9), 9),),
 )
 COVERTYPE = File(
     "bandits/covertype.npz",
     "sha256:45b957764c8c6709916a75ae1b9438cc9752692e48cae01bf4695a6d9d0abafb",
     "74a0af8723951fb4a2ab4e69eaefa2df90c3eae34f0bb881fad47979e5e05248",
-    copies=(Text(PUBLISHED + "covtype.data", range(54), 54, delimiter=","),),
+    mirrors=(Text(PUBLISHED + "covtype.data", range(54), 54, delimiter=","),),
 )
 MUSHROOM = File(
     "bandits/mushroom.data.gz",
@@ -62,7 +62,7 @@ CENSUS = File(
     "bandits/census.data.gz",
     "",
     names=("text",),
-    copies=(
+    mirrors=(
         Zipped(PUBLISHED + "USCensus1990.data.txt"),
         Zipped(UCI + "census1990-mld/USCensus1990.data.txt"),
     ),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.datasets.copies import MOST_UNPACKED, Copy
+from ggln.datasets.mirrors import MOST_UNPACKED, Mirror
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -46,7 +46,7 @@ class File:
     checksum: str  # "sha256:..." or "git:...", the id by which git knows these bytes; empty: none is known
     content: str = ""  # see `content`; empty: only the bytes count
     names: tuple[str, ...] = ("X", "y")  # of the arrays that `content` covers
-    copies: tuple[Copy, ...] = ()  # where to download it, tried in this order
+    mirrors: tuple[Mirror, ...] = ()  # where to download it, tried in this order
 
 
 def checksum(data: bytes, kind: str) -> str:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ggln.datasets import bandit_files
-from ggln.datasets.copies import Copy, Matlab, OpenML, Text, Verbatim
 from ggln.datasets.files import File
+from ggln.datasets.mirrors import Matlab, Mirror, OpenML, Text, Verbatim
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 UCI_ZIP = "https://archive.ics.uci.edu/static/public/"
@@ -38,7 +38,7 @@ def _uci(
     stem: str,
     shape: tuple[int, int],
     source: str,
-    *copies: Copy,
+    *mirrors: Mirror,
     checksum: str,
     content: str,
     splits: int = 20,
@@ -46,7 +46,7 @@ def _uci(
     """Return the entry of a table with one target, which the protocol's own copy has in its column `d`."""
     rows, d = shape
     protocol = Text(PROTOCOL.format(stem), range(d), d)
-    file = File(f"uci/{stem}.npz", f"sha256:{checksum}", content, copies=(*copies, protocol))
+    file = File(f"uci/{stem}.npz", f"sha256:{checksum}", content, mirrors=(*mirrors, protocol))
     return Entry(name, rows, d, 1, source, ((file,),), splits)
 
 
@@ -151,7 +151,7 @@ SARCOS_TEST = File(
 SARCOS_TRAIN = File(
     "sarcos/sarcos_inv.mat",
     "git:687b7aaa5faf5a9c67fc6655fd59fd8b4539ad55",
-    copies=(Verbatim(GPML + "sarcos_inv.mat"),),
+    mirrors=(Verbatim(GPML + "sarcos_inv.mat"),),
 )
 SARCOS_PARTIAL = File(
     "sarcos/sarcos_inv_train_partial.npz",
@@ -188,8 +188,8 @@ _BANDITS = (
 def _mnist(stem: str, name: str, checksum: str, content: str) -> File:
     """Return a file of MNIST, from the mirrors that hold the original bytes."""
     path = f"{stem}-ubyte.gz"
-    copies = tuple(Verbatim(mirror + path) for mirror in MNIST_MIRRORS)
-    return File(f"mnist/{path}", f"sha256:{checksum}", content, (name,), copies)
+    mirrors = tuple(Verbatim(mirror + path) for mirror in MNIST_MIRRORS)
+    return File(f"mnist/{path}", f"sha256:{checksum}", content, (name,), mirrors)
 
 
 MNIST_TRAIN_IMAGES = _mnist(

@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 Pair = tuple[FloatArray, FloatArray]
 
 
-class Exact:
+class ExactInspector:
     """What can be said of a learner that solves: one for all outputs, or one for each of them."""
 
     def __init__(self, learner: Any) -> None:
@@ -90,7 +90,7 @@ class Exact:
         every = [_half_spaces(part, network, row) for part in self.parts for network in part.networks]
         if not every:
             every = [
-                HalfSpaces(
+                MetHalfSpaces(
                     layer_of[:0], np.empty((0, row.shape[1])), np.empty(0), *np.empty((2, 0), np.bool_)
                 )
             ]
@@ -117,7 +117,7 @@ class Exact:
         ]
 
 
-class HalfSpaces(NamedTuple):
+class MetHalfSpaces(NamedTuple):
     """The gates of one network that a row meets, in the user's units."""
 
     neuron: NDArray[np.intp]  # [g]
@@ -127,7 +127,7 @@ class HalfSpaces(NamedTuple):
     grown: NDArray[np.bool_]  # [g]  whether it is a node of a tree
 
 
-def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> HalfSpaces:
+def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> MetHalfSpaces:
     """Return the gates of a network that a row [1, d] meets, and where it is."""
     gates = network.gates
     features, weights, offsets = gates.features, gates.weights, gates.offsets
@@ -147,7 +147,7 @@ def _half_spaces(learner: ExactLearner, network: Network, row: FloatArray) -> Ha
     single = (np.count_nonzero(normals, axis=1) == 1) & (normals.sum(axis=1) > 0.0)
     size = np.where(single, normals.sum(axis=1), 1.0)
     trees = gates.grown[neurons] == 1
-    return HalfSpaces(neurons, normals / size[:, None], thresholds / size, inside[neurons, levels], trees)
+    return MetHalfSpaces(neurons, normals / size[:, None], thresholds / size, inside[neurons, levels], trees)
 
 
 def _bounds(

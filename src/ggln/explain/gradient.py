@@ -16,7 +16,7 @@ from ggln.explain.slopes import slopes
 FloatArray = NDArray[np.float64]
 
 
-class Gradient:
+class GradientInspector:
     """What can be said of a learner that takes gradient steps."""
 
     def __init__(self, learner: Learner) -> None:

@@ -11,9 +11,9 @@ from ggln.engine.gradient.learner import Learner
 from ggln.engine.threads import Threads
 from ggln.explain.contributions import Explanation
 from ggln.explain.effects import Effects, Importance, effects, grouped, reference_values
-from ggln.explain.exact import Exact
+from ggln.explain.exact import ExactInspector
 from ggln.explain.gates import ActiveGates, Neighbours, neighbours
-from ggln.explain.gradient import Gradient
+from ggln.explain.gradient import GradientInspector
 
 FloatArray = NDArray[np.float64]
 Groups = Mapping[str, Sequence[str]]
@@ -34,9 +34,9 @@ class Explained(Protocol):
     def _feature_names(self) -> list[str]: ...
 
 
-def inspector(learner: Any) -> Exact | Gradient:
+def inspector(learner: Any) -> ExactInspector | GradientInspector:
     """Return who explains a learner, by the way in which it learns."""
-    return Gradient(learner) if isinstance(learner, Learner) else Exact(learner)
+    return GradientInspector(learner) if isinstance(learner, Learner) else ExactInspector(learner)
 
 
 class ExplainMixin:

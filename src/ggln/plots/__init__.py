@@ -1,7 +1,6 @@
 """Pictures, as scikit-learn's displays: made from an estimator, or from what it predicted.
 
-The other modules draw the results of experiments. Where a picture shows
-learning, a copy of the estimator learns. Needs `pip install ggln[plots]`.
+Where a picture shows learning, a copy of the estimator learns. Needs `pip install ggln[plots]`.
 """
 
 from ggln.extras import require

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from sklearn.utils.validation import check_consistent_length
 
+from ggln.palette import BLUE, GREY
 from ggln.plots.display import (
     Display,
     FloatArray,
@@ -18,7 +19,7 @@ from ggln.plots.display import (
     show_dates,
     target_name,
 )
-from ggln.plots.style import BLUE, GREY, styled
+from ggln.plots.style import styled
 from ggln.plots.view import look
 
 

@@ -6,8 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import binom
 
+from ggln.palette import BLUE, GREY, ORANGE
 from ggln.plots.display import Display, FloatArray, legend_above, one_output, one_target, predictive
-from ggln.plots.style import BLUE, GREY, ORANGE, styled
+from ggln.plots.style import styled
 
 Kind = Literal["coverage", "quantiles", "pit"]
 LEVELS = np.linspace(0.01, 0.99, 99)

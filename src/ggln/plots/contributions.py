@@ -7,8 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from matplotlib.axes import Axes
 
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, SKY
 from ggln.plots.display import Display, FloatArray, check_place, count_rows, legend_above, take, unwrap
-from ggln.plots.style import BLUE, GREEN, GREY, ORANGE, SKY, styled
+from ggln.plots.style import styled
 from ggln.tables.cells import text
 
 Quantity = Literal["mean", "precision"]

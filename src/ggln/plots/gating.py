@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +12,6 @@ from ggln.plots.display import Display, FloatArray, check_place, column, span, t
 from ggln.plots.style import styled
 from ggln.plots.view import look
 
-SHOWN = 3  # neurons of the experiment
 LINE = 1.5
 """Width of one neuron's boundaries: as wide as the cells of the grid, whose edges are steps."""
 SMALLEST = 0.01
@@ -222,29 +220,3 @@ def _boundaries(
     held = np.asarray(grid, np.float64)[0].copy()
     held[list(places)] = 0.0
     return normals[:, list(places)], gates.offsets[own] - normals @ held, context_dim
-
-
-@styled
-def draw(results: dict[str, Any]) -> Figure:
-    """Draw some neurons' contexts, and how many half-spaces of all neurons hold each point."""
-    axis, contexts = np.array(results["axis"]), np.array(results["contexts"])
-    normals, offsets = np.array(results["normals"]), np.array(results["offsets"])
-    neurons = range(min(SHOWN, len(contexts)))
-    figure = Figure(figsize=(3.1 * len(neurons) + 3.7, 3.8), layout="constrained")
-    panels = figure.subplots(1, len(neurons) + 1, sharex=True, sharey=True, squeeze=False)[0]
-    shown = [[neuron] for neuron in neurons] + [list(range(len(contexts)))]
-    for axes, chosen in zip(panels, shown, strict=True):
-        display = GatingDisplay(
-            x=axis,
-            y=axis,
-            contexts=contexts[chosen],
-            context_dim=results["context_dim"],
-            normals=normals[chosen].reshape(-1, 2),
-            offsets=offsets[chosen].ravel(),
-            names=("first feature", ""),
-        ).plot(axes)
-        who = f"neuron {chosen[0] + 1}" if axes is not panels[-1] else f"all {len(contexts)} neurons"
-        axes.set_title(f"{who}: {display.regions} regions")
-        axes.set_aspect("equal")
-    panels[0].set_ylabel("second feature")
-    return figure

@@ -4,10 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from ggln.palette import BLUE, ORANGE
 from ggln.plots.display import Display, FloatArray, one_output, one_target, predictive, target_name
-from ggln.plots.style import BLUE, ORANGE, styled
+from ggln.plots.style import styled
 
 
 class IntervalsDisplay(Display):
@@ -90,14 +90,3 @@ class IntervalsDisplay(Display):
         lower, upper = single.interval(level)
         display = cls(y=targets, mean=single.mean, lower=lower, upper=upper, level=level, y_name=y_name)
         return display.plot(ax)
-
-
-@styled
-def draw(results: dict[str, Any]) -> Figure:
-    """Draw the 90 % intervals of `ggln demo`, a panel for each table."""
-    figure = Figure(figsize=(8, 3.6 * len(results)), layout="constrained")
-    for axes, (name, found) in zip(figure.subplots(len(results)), results.items(), strict=True):
-        arrays: Any = {part: np.asarray(found[part]) for part in ("y", "mean", "lower", "upper")}
-        display = IntervalsDisplay(**arrays, level=0.9, y_name=found["target"]).plot(axes)
-        axes.set_title(f"{name}: {display.title}")
-    return figure

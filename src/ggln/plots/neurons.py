@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from sklearn.utils.validation import check_is_fitted
 
 from ggln.estimators.distributional import NeuronLayer
+from ggln.palette import BLUE, GREY
 from ggln.plots.band import BandDisplay
 from ggln.plots.display import FloatArray, Samples, check_place, one_target, show_dates, target_name
-from ggln.plots.style import BLUE, GREY, styled
+from ggln.plots.style import styled
 from ggln.plots.view import look
 
 NORMAL_95 = 1.6449  # the band of a Gaussian that holds nine in ten

@@ -8,8 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from sklearn.utils.validation import check_consistent_length
 
+from ggln.palette import BLUE, ORANGE
 from ggln.plots.display import Display, FloatArray, count_rows, legend_above, take, unwrap
-from ggln.plots.style import BLUE, ORANGE, styled
+from ggln.plots.style import styled
 
 Loss = Literal["nll", "squared_error", "absolute_error", "crps"]
 LABELS = {

@@ -29,7 +29,7 @@ CLEAREST = ("number", "date", "boolean", "category")
 """Kinds of columns, those first that make the clearest picture of gates."""
 
 
-class View(NamedTuple):
+class EstimatorView(NamedTuple):
     """What is asked, and the rows that it takes: of a table, its networks and their features."""
 
     model: Any
@@ -92,7 +92,7 @@ class View(NamedTuple):
         return feature
 
 
-def look(estimator: Any, X: Any, at: Any = None, needs: str | None = None) -> View:
+def look(estimator: Any, X: Any, at: Any = None, needs: str | None = None) -> EstimatorView:
     """Return what a picture along features asks of an estimator.
 
     at: the row that gives the features that do not move; of a table, a mapping of columns to values. needs: a
@@ -103,7 +103,7 @@ def look(estimator: Any, X: Any, at: Any = None, needs: str | None = None) -> Vi
         table, frame = unwrap(estimator, X)
         features: FloatArray = table.features(frame)
         row = typical_row(features) if at is None else table.features(one_row(at))[0]
-        return View(table.networks, features, row, table.schema_)
+        return EstimatorView(table.networks, features, row, table.schema_)
     if needs is not None:
         estimator, X = unwrap(estimator, X, needs)
-    return View(estimator, X, at)
+    return EstimatorView(estimator, X, at)

@@ -1,24 +1,31 @@
-"""What each ingredient of `GGLNRegressor()` is worth: the defaults with one of them changed, all else equal.
+"""The defaults with one ingredient changed, on slices of the training rows of Table 1, or in a stream.
 
-For `fit`, test rows are never used: of the training rows of each split, four fifths are learnt and the others
-predicted. For a stream, every row is predicted before it is learnt.
+For `fit`, test rows are never used: of the training rows of each split, four fifths are learnt and the
+others predicted. For a stream, every row is predicted before it is learnt.
 
 Some ingredients are arguments of the regressor. The others are parts of exact learning that no argument
 switches off: `ablated.Ablated` leaves them out.
+
+Example: ggln reproduce ablation --sets yacht,boston --splits 2 --rows 400 --n-jobs -1
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ggln import datasets
-from ggln.reproduction import jobs, one_pass, uci
-from ggln.reproduction.ablated import WITHOUT, build
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
-from ggln.reproduction.seeds import standard_error
+from ggln.palette import BLUE, GREY, ORANGE
+from ggln.reproduction import one_pass, uci
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.ablated import WITHOUT, build
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.options import STORE, DataDir, Option, Sets, Splits, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
+from ggln.reproduction.shared.tables import ScoreTable
 
 VERSION = "6"
 HELD_OUT = 0.2  # of the training rows
@@ -74,13 +81,13 @@ def evaluate(
 
 
 def run(
-    sets: Sequence[str] = SETS,
-    splits: int = 5,
-    rows: int | None = None,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    stream: bool = False,
+    sets: Sets = SETS,
+    splits: Splits = 5,
+    rows: Annotated[int | None, Option("Training rows of each split; all by default.", least=20)] = None,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    stream: Annotated[bool, Option("Learn each set in one pass, in as many orders as splits.")] = False,
     **replaced: Any,
 ) -> Results:
     """Evaluate all variants on the training rows of the first `splits` splits of some sets.
@@ -89,26 +96,28 @@ def run(
     a stream, in as many orders. `replaced` arguments change the defaults that all variants begin with.
     """
     uci.check_names(sets)
-    settings = {label: uci.default_setting() | replaced | own for label, own in VARIANTS.items()}
+    settings = {label: defaults.default_setting() | replaced | own for label, own in VARIANTS.items()}
     counts = {name: splits if stream else uci.count_splits(name, splits, data_dir) for name in sets}
-    wanted = [
-        one_pass.job(name, one_pass.OURS, setting, split, rows, data_dir)
-        if stream
-        else jobs.Job(
-            evaluate,
-            {"name": name, "split": split, "setting": setting, "seed": 0, "rows": rows},
-            VERSION,
-            {"data_dir": data_dir},
-        )
+    wanted = {
+        (name, label): [
+            one_pass.job(name, one_pass.OURS, setting, split, rows, data_dir)
+            if stream
+            else jobs.Job(
+                evaluate,
+                {"name": name, "split": split, "setting": setting, "seed": 0, "rows": rows},
+                VERSION,
+                {"data_dir": data_dir},
+            )
+            for split in range(counts[name])
+        ]
         for name in sets
-        for setting in settings.values()
-        for split in range(counts[name])
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "streams" if stream else "fits"))
-    measured: Results = {}
-    for name in sets:
-        own = {label: [next(found) for _ in range(counts[name])] for label in settings}
-        measured[name] = {label: against(cells, own[DEFAULTS]) for label, cells in own.items()}
+        for label, setting in settings.items()
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "streams" if stream else "fits")
+    measured = {
+        name: {label: against(cells, own[DEFAULTS]) for label, cells in own.items()}
+        for name, own in found.items()
+    }
     return {
         "experiment": "ablation-stream" if stream else "ablation",
         "settings": settings,
@@ -151,8 +160,8 @@ COLUMNS = ("RMSE, %", "of sets", "NLL", "of sets ")
 """Over all sets, and from the best to the worst of them."""
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and for each variant its errors less those of the defaults as text."""
+def table(results: Results) -> ScoreTable:
+    """Return for each variant its errors less those of the defaults as text."""
     rows = {}
     for label in results["settings"]:
         if label != DEFAULTS:
@@ -166,4 +175,59 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
                 f"{min(differences):+.2f} … {max(differences):+.2f}",
             )
             rows[label] = dict(zip(COLUMNS, texts, strict=True))
-    return dict.fromkeys(COLUMNS, ""), rows
+    return ScoreTable(
+        "Errors less the defaults': over all sets, and of the best … worst set",
+        dict.fromkeys(COLUMNS, ""),
+        rows,
+    )
+
+
+PANELS = {
+    "rmse_ratio": "RMSE relative to the defaults'\n(right: worse than the defaults)",
+    "nll_difference": "NLL less the defaults', nats\n(right: worse; logarithmic beyond 0.1)",
+}
+DIFFERENCES = (-2, -1, -0.3, -0.1, -0.05, 0, 0.05, 0.1, 0.3, 1, 3, 10)
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw for each variant one dot for each set, and the overall mean."""
+    from ggln.reproduction.shared.dots import label_ticks
+
+    variants = [label for label in results["settings"] if label != "defaults"]
+    figure = new_figure(8.5, 1.2 + 0.4 * len(variants))
+    panels = figure.subplots(1, 2, sharey=True)
+    sets = list(results["sets"].values())
+    heights = np.linspace(-0.15, 0.15, len(sets)) if len(sets) > 1 else np.zeros(1)
+    for axes, (measure, label) in zip(panels, PANELS.items(), strict=True):
+        axes.axvline(1.0 if measure == "rmse_ratio" else 0.0, color=GREY, linewidth=0.8)
+        for place, variant in enumerate(variants):
+            values = [own[variant][measure] for own in sets]
+            axes.plot(
+                values,
+                place + heights,
+                color=BLUE,
+                marker="o",
+                markersize=3.5,
+                alpha=0.6,
+                linestyle="",
+                label="one data set" if place == 0 else None,
+            )
+            axes.plot(
+                results["overall"][variant][measure],
+                place,
+                color=ORANGE,
+                marker="D",
+                markersize=7,
+                markeredgecolor="black",
+                linestyle="",
+                label="mean over the sets" if place == 0 else None,
+            )
+        axes.set_xlabel(label)
+    panels[1].set_xscale("symlog", linthresh=0.1)
+    label_ticks(panels[1], DIFFERENCES)
+    panels[0].set_yticks(range(len(variants)), variants)
+    panels[0].invert_yaxis()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2)
+    return figure

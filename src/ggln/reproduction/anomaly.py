@@ -1,6 +1,8 @@
-"""Digits left out of training, found by the density of all others, beside scikit-learn's detectors."""
+"""Find the digit that was left out of training, beside scikit-learn's detectors.
 
-from pathlib import Path
+Example: ggln reproduce anomaly --n-jobs -1
+"""
+
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 
 from ggln.density import DenoisingDensity
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import Mean, average
+from ggln.palette import BLUE, GREEN, ORANGE
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import Mean, average
+from ggln.reproduction.shared.options import STORE, Repeats, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 VERSION = "4"
 SETTINGS: dict[str, Any] = {}
@@ -35,7 +41,10 @@ def detect(digit: int, settings: dict[str, Any], seed: int) -> Results:
 
 
 def run(
-    seeds: int = 3, store: Path = Path("results/.jobs"), n_jobs: int | None = None, **replaced: Any
+    seeds: Repeats = 3,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    **replaced: Any,
 ) -> Results:
     """Leave out each digit in turn; a seed cuts the rows anew. Areas are means over the seeds."""
     settings = SETTINGS | replaced
@@ -62,3 +71,34 @@ def run(
         "mean_areas": {name: float(np.mean(own)) for name, own in means.items()},
         "ahead_of_both": ahead,
     }
+
+
+def table(results: Results) -> ScoreTable:
+    """Return each detector's area by the digit left out, and the mean of all."""
+    rows = {
+        str(digit): dict(zip(results["areas"], areas, strict=True))
+        for digit, areas in enumerate(zip(*results["areas"].values(), strict=True))
+    }
+    columns = dict.fromkeys(results["areas"], ".3f")  # a digit for each line: it fits a narrow window
+    return ScoreTable(
+        "Area under the ROC curve, by the digit left out",
+        columns,
+        rows | {"mean": results["mean_areas"]},
+        (f"Ahead of both: {results['ahead_of_both']} of 10 digits",),
+    )
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw a mark for each digit and detector."""
+    figure = new_figure(6.0, 3.0)
+    axes = figure.subplots()
+    for number, (colour, marker, (name, areas)) in enumerate(
+        zip((BLUE, ORANGE, GREEN), "osD", results["areas"].items(), strict=True)
+    ):
+        bars = [error or 0.0 for error in results["standard_errors"][name]]
+        places = [digit + 0.15 * (number - 1) for digit in range(len(areas))]  # beside each other
+        axes.errorbar(places, areas, bars, fmt=marker, color=colour, markersize=5, capsize=2, label=name)
+    axes.set(xlabel="the digit left out of training", ylabel="area under the ROC curve", xticks=range(10))
+    figure.legend(loc="outside upper center", ncols=3)  # areas may lie anywhere
+    return figure

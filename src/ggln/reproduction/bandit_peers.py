@@ -1,13 +1,17 @@
-"""Policies of other libraries beside `GLCB()`, all with their defaults, in the same episodes.
+"""GLCB() beside 23 policies of MABWiser, contextualbandits and Vowpal Wabbit, each with its defaults.
 
-Rewards are linear in the context, or are not, with Gaussian noise or binary. What counts is the regret: what
-the best arm pays on average, less what the arms played do.
+Rewards are linear, products, waves or steps, with Gaussian noise or binary; then come the paper's bandits,
+rewards that come late, and the time of a decision over 8 arms. What counts is the regret: what the best arm
+pays on average, less what the arms played do.
+
+Needs the libraries of the extra "peers".
+
+Example: ggln reproduce bandit-peers --worlds linear,products --tasks wheel --seeds 1
 """
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -15,17 +19,23 @@ from threadpoolctl import threadpool_limits
 from ggln.bandits import GLCB, simulate
 from ggln.bandits.environments import Episode
 from ggln.extras import require, version
-from ggln.reproduction import bandit_worlds as worlds
-from ggln.reproduction import bandits, jobs
-from ggln.reproduction.bandit_peer_models import LINEAR, policies
-from ggln.reproduction.bandit_tasks import CONTINUOUS, TASKS, check_names
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import standard_error
+from ggln.palette import GREEN, GREY
+from ggln.reproduction.bandits import episodes
+from ggln.reproduction.competitors.bandit_libraries import LINEAR, policies
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import standard_error
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks import bandit_worlds
+from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS, check_names
+from ggln.reproduction.tasks.bandit_worlds import WORLDS
 
 VERSION = "2"
 LIBRARIES = ("mabwiser", "contextualbandits", "vowpalwabbit")
 OURS = ("GLCB", "GLCB thompson", "GLCB capped")
-PAID = ("oracle", bandits.OURS, bandits.CAPPED, "LinFullPost")
+PAID = ("oracle", episodes.OURS, episodes.CAPPED, "LinFullPost")
 """Policies that play the paper's bandits."""
 PAPERS = (*CONTINUOUS, "mushroom")
 WAYS = ("ucb", "thompson")
@@ -40,7 +50,7 @@ def names_of(world: str) -> tuple[str, ...]:
 
 def follow(world: str, policy: str, seed: int, steps: int) -> Results:
     """Let one policy play one episode; return its regret, and the processor's microseconds for a step."""
-    episode = worlds.episode(world, seed, steps)
+    episode = bandit_worlds.episode(world, seed, steps)
     player = policies(world.startswith("binary"))[policy](seed)
     start = time.process_time()
     with threadpool_limits(1):
@@ -64,8 +74,8 @@ def play_late(policy: Any, episode: Episode, longest: int, seed: int) -> Any:
 
 def wait(exploration: str, longest: int, seed: int, steps: int) -> Results:
     """Return the regret of `GLCB()` on products of features where rewards come late."""
-    episode = worlds.episode("products", seed, steps)
-    policy = GLCB(n_arms=worlds.ARMS, exploration=exploration, random_state=seed, n_jobs=1)
+    episode = bandit_worlds.episode("products", seed, steps)
+    policy = GLCB(n_arms=bandit_worlds.ARMS, exploration=exploration, random_state=seed, n_jobs=1)
     played = play_late(policy, episode, longest, seed)
     return {"regret": float(simulate.regret(episode, played)[-1])}
 
@@ -73,8 +83,8 @@ def wait(exploration: str, longest: int, seed: int, steps: int) -> Results:
 def decide(arms: int, seed: int, rows: int) -> Results:
     """Return the median microseconds of a decision over arms after so many rewards, on the clock."""
     random = np.random.default_rng(seed)
-    contexts = random.normal(size=(rows + 500, worlds.FEATURES))
-    functions = [worlds.waves, worlds.products]
+    contexts = random.normal(size=(rows + 500, bandit_worlds.FEATURES))
+    functions = [bandit_worlds.waves, bandit_worlds.products]
     mean = np.column_stack([functions[arm % 2](contexts, random) for arm in range(arms)])
     policy = GLCB(n_arms=arms, random_state=seed, n_jobs=1)
     played = random.integers(arms, size=rows)
@@ -90,23 +100,31 @@ def decide(arms: int, seed: int, rows: int) -> Results:
 
 
 def run(
-    names: Sequence[str] = worlds.WORLDS,
-    seeds: int = 5,
-    steps: int = worlds.STEPS,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    tasks: Sequence[str] = PAPERS,
+    worlds: Annotated[
+        Sequence[str], NameList("Kinds of rewards, separated by commas; all by default.")
+    ] = WORLDS,
+    seeds: Annotated[int, Option("Episodes of each.", least=1)] = 5,
+    steps: Annotated[int, Option("Of an episode.", least=20)] = 3000,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    tasks: Annotated[
+        Sequence[str],
+        NameList(
+            "The paper's bandits, separated by commas; financial, jester, wheel and mushroom.",
+            known=lambda: tuple(TASKS),
+        ),
+    ] = PAPERS,
 ) -> Results:
     """Let all policies play some worlds; ours play the paper's bandits and with late rewards as well."""
-    check_names(names, worlds.WORLDS, "world")
+    check_names(worlds, WORLDS, "world")
     check_names(tasks, TASKS, "bandit")
     for library in LIBRARIES:
         require(library)
     wanted = [
         jobs.Job(follow, {"world": world, "policy": policy, "seed": seed, "steps": steps}, VERSION)
         for seed in range(seeds)
-        for world in names
+        for world in worlds
         for policy in names_of(world)
     ]
     late = [
@@ -116,7 +134,7 @@ def run(
         for longest in DELAYS
     ]
     paid = [
-        jobs.Job(bandits.follow, _arguments(name, policy, seed), VERSION, {"data_dir": data_dir})
+        jobs.Job(episodes.follow, _arguments(name, policy, seed), VERSION, {"data_dir": data_dir})
         for seed in range(seeds)
         for name in tasks
         for policy in PAID
@@ -129,7 +147,7 @@ def run(
         "steps": steps,
         "seeds": seeds,
         "machine": machine() | {key: value for name in LIBRARIES for key, value in version(name).items()},
-        "worlds": {world: _world(world, played) for world in names},
+        "worlds": {world: _world(world, played) for world in worlds},
         "tasks": {
             name: {
                 policy: _mean("rewards", earned, task=TASKS[name]._asdict(), policy=policy) for policy in PAID
@@ -149,7 +167,7 @@ def run(
 def _arguments(name: str, policy: str, seed: int) -> dict[str, Any]:
     """Return the arguments of a policy's episode in one of the paper's bandits."""
     task = TASKS[name]
-    setting = bandits.settings(policy, task.binary)
+    setting = episodes.settings(policy, task.binary)
     return {"task": task._asdict(), "policy": policy, "setting": setting, "seeds": [seed], "steps": None}
 
 
@@ -171,8 +189,8 @@ def _world(world: str, played: list[tuple[dict[str, Any], Results]]) -> Results:
     return {"policies": lines, "best_other": best, "ratio": lines["GLCB"]["mean"] / lines[best]["mean"]}
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and every policy's regret in each world that it can play."""
+def regret_table(results: Results) -> ScoreTable:
+    """Return every policy's regret in each world that it can play."""
     found = {world: own["policies"] for world, own in results["worlds"].items()}
     names = dict.fromkeys(policy for own in found.values() for policy in own)
     lines = {
@@ -180,17 +198,79 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
         for policy in names
     }
     ratios = {world: f"{own['ratio']:.2f}" for world, own in results["worlds"].items()}
-    return dict.fromkeys(found, ""), lines | {"GLCB over the best of others": ratios}
+    return ScoreTable(
+        f"Regret after {results['steps']} steps",
+        dict.fromkeys(found, ""),
+        lines | {"GLCB over the best of others": ratios},
+    )
 
 
-def paid_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
-    """Return the columns, and what each policy earns in the paper's bandits."""
+def paid_table(results: Results) -> ScoreTable:
+    """Return what each policy earns in the paper's bandits."""
     lines = {policy: {name: own[policy]["mean"] for name, own in results["tasks"].items()} for policy in PAID}
-    return dict.fromkeys(results["tasks"], ".0f"), lines
+    return ScoreTable(
+        "Cumulative reward in the paper's bandits", dict.fromkeys(results["tasks"], ".0f"), lines
+    )
 
 
-def late_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
-    """Return the columns, and the regret by the longest delay of rewards."""
+def late_table(results: Results) -> ScoreTable:
+    """Return the regret by the longest delay of rewards."""
     found = results["late"]
     lines = {way: {name: cell["mean"] for name, cell in own.items()} for way, own in found.items()}
-    return {str(longest): ".0f" for longest in DELAYS}, lines
+    note = f"A decision over 8 arms takes {results['decision_microseconds']:.0f} microseconds."
+    return ScoreTable(
+        "Regret of GLCB() on products, by the longest delay of rewards in steps",
+        {str(longest): ".0f" for longest in DELAYS},
+        lines,
+        (note,),
+    )
+
+
+def table(results: Results) -> list[ScoreTable]:
+    """Return regrets, rewards in the paper's bandits, and what late rewards cost."""
+    return [regret_table(results), paid_table(results), late_table(results)]
+
+
+DRAWN = ("GLCB", "MABWiser", "VW", "contextualbandits")
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw the regret of every policy, a panel for each kind of rewards and a line for each library."""
+    from ggln.plots.style import in_order
+
+    worlds = results["worlds"]
+    columns = min(3, len(worlds))
+    rows = -(-len(worlds) // columns)
+    figure = new_figure(3.2 * columns, 0.6 + 1.6 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    colors = dict(zip(DRAWN, (GREEN, *in_order(len(DRAWN))[1:]), strict=True))
+    for axes, (world, own) in zip(panels, worlds.items(), strict=False):
+        for policy, cell in own["policies"].items():
+            library = policy.split()[0]
+            default = policy == "GLCB"
+            place, face = (
+                DRAWN.index(library),
+                colors[library] if default or library != "GLCB" else "none",
+            )
+            axes.plot(
+                cell["mean"],
+                place,
+                "D" if default else "o",
+                mec=colors[library],
+                mfc=face,
+                ms=7 if default else 5,
+            )
+        axes.axvline(own["policies"]["GLCB"]["mean"], color=GREEN, lw=0.8, zorder=0)
+        axes.set_yticks(range(len(DRAWN)), DRAWN)
+        axes.set_ylim(len(DRAWN) - 0.5, -0.5)
+        axes.set_xlim(0, None)
+        axes.set_title(world)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=GREY, alpha=0.3)
+        axes.label_outer(remove_inner_ticks=True)
+        axes.tick_params(axis="x", labelbottom=True)
+    for axes in panels[len(worlds) :]:
+        axes.set_axis_off()
+    figure.supxlabel(f"regret after {results['steps']} steps (less is better)", fontsize="medium")
+    return figure

@@ -1,15 +1,22 @@
-"""How the paper may have scaled rewards: LinFullPost's published totals, and what it earns when clipped."""
+"""How rewards are scaled: what LinFullPost earns for each percentile of clipping, beside the paper's.
+
+Example: ggln reproduce bandit-rewards --seeds 10 --n-jobs -1
+"""
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-from ggln.reproduction import bandit_tasks as tasks
-from ggln.reproduction import jobs
-from ggln.reproduction.bandit_policies import competitors
-from ggln.reproduction.bandits import VERSION, follow
-from ggln.reproduction.record import Results, machine
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from ggln.reproduction.bandits.episodes import VERSION, follow
+from ggln.reproduction.competitors.policies import all_policies
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.options import STORE, DataDir, Option, Steps, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks import bandit_tasks as tasks
 
 POLICY = "LinFullPost"
 PERCENTILES = (0.0, 5.0, 10.0, 11.0, 15.0, 18.0, 20.0, 25.0)
@@ -23,16 +30,16 @@ def bandits() -> dict[str, tasks.Task]:
 
 
 def run(
-    seeds: int = 50,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    steps: int | None = None,
+    seeds: Annotated[int, Option("Episodes of each bandit and scaling.", least=1)] = 50,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    steps: Steps = None,
     percentiles: Sequence[float] | None = None,
 ) -> Results:
     """Return what LinFullPost earns for each bandit and percentile, by default `PERCENTILES`."""
     percentiles = PERCENTILES if percentiles is None else percentiles
-    size = competitors.BLOCK[POLICY]
+    size = all_policies.BLOCK[POLICY]
     blocks = [list(range(first, min(seeds, first + size))) for first in range(0, seeds, size)]
     wanted = [
         jobs.Job(
@@ -71,11 +78,37 @@ def run(
     }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
-    """Return the columns, and a line for each bandit."""
+def table(results: Results) -> ScoreTable:
+    """Return a line for each bandit."""
     titles = [f"{percentile:g}" for percentile in results["percentiles"]]
     rows = {
         name: {"paper": own["paper"], **dict(zip(titles, own["reward"], strict=True))}
         for name, own in results["bandits"].items()
     }
-    return dict.fromkeys(["paper", *titles], ".0f"), rows
+    return ScoreTable(
+        "Cumulative reward of LinFullPost, rewards clipped at a percentile and at 100 less it",
+        dict.fromkeys(["paper", *titles], ".0f"),
+        rows,
+    )
+
+
+COLORS = (BLUE, ORANGE, GREEN, SKY, PURPLE, "black", "#D55E00")
+
+
+def draw(results: Results) -> Figure:
+    """Draw what was earned relative to what was published; 1 is where the scaling may be the paper's."""
+    figure = new_figure(6.5, 4.2)
+    axes = figure.subplots()
+    for color, (name, own) in zip(COLORS, results["bandits"].items(), strict=False):
+        relative = np.array(own["reward"]) / own["paper"]
+        error = 2.0 * np.array(own["error"]) / own["paper"]
+        axes.plot(results["percentiles"], relative, color=color, marker="o", markersize=3.5, label=name)
+        axes.fill_between(
+            results["percentiles"], relative - error, relative + error, color=color, alpha=0.2, linewidth=0
+        )
+    axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=0)
+    axes.set_ylim(0.8, 1.15)
+    axes.set_xlabel("percentile q: rewards are clipped at q and 100 - q")
+    axes.set_ylabel(f"{results['policy']}: reward here / published")
+    axes.legend()
+    return figure

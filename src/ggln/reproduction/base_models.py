@@ -1,20 +1,28 @@
-"""The figure of Appendix C: what a base model that learns is worth in the first epoch.
+"""Appendix C: what a base model that learns is worth in the first epoch.
 
 Every row is predicted before it is learnt, once, in random order. As in the paper, rows are standardised
 beforehand, so that the base models alone make the difference. The paper does not say with which of its
 settings the figure was made, so that all of its grid are tried with each base model.
+
+Example: ggln reproduce base-models --sets boston,energy
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ggln import datasets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.record import Results, machine
+from ggln.palette import BLUE, GREY, ORANGE
+from ggln.reproduction import uci
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Seeds, SetRows, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 BASE_MODELS = ("none", "feature", "blr")
 """Layer 0: the biases alone, a Gaussian of fixed width at each feature, or Bayesian linear regression."""
@@ -53,12 +61,15 @@ def follow(
 
 
 def run(
-    sets: Sequence[str] = SETS,
-    seeds: int = 5,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    rows: int | None = None,
+    sets: Annotated[
+        Sequence[str],
+        NameList("Names of data sets, separated by commas; six by default.", known=lambda: tuple(uci.PAPER)),
+    ] = SETS,
+    seeds: Seeds = 5,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    rows: SetRows = None,
     points: int = 60,
     **replaced: Any,
 ) -> Results:
@@ -110,8 +121,8 @@ def _best(curves: dict[str, Results]) -> Results:
     return {"setting": best, **curves[best], "ends": ends}
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the columns, and for each set the lowest RMSE of each base model and how often BLR wins."""
+def table(results: Results) -> ScoreTable:
+    """Return for each set the lowest RMSE of each base model and how often BLR wins."""
     columns = dict.fromkeys(BASE_MODELS, ".4g")
     lines: dict[str, dict[str, Any]] = {}
     for name, curves in results["sets"].items():
@@ -122,7 +133,9 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
             columns[column] = ""
             wins = sum(learnt[label] < end for label, end in curves[base]["ends"].items())
             lines[name][column] = f"{wins} of {len(learnt)}"
-    return columns, lines
+    return ScoreTable(
+        "RMSE of all predictions of the first epoch, best of the paper's twelve settings", columns, lines
+    )
 
 
 def _mean(curves: list[Results]) -> Results:
@@ -131,3 +144,40 @@ def _mean(curves: list[Results]) -> Results:
         values.std(axis=0, ddof=1) / np.sqrt(len(curves)) if len(curves) > 1 else np.zeros(values.shape[1])
     )
     return {"rows": curves[0]["rows"], "rmse": values.mean(axis=0), "error": error}
+
+
+LINES = {
+    "none": (GREY, ":", "biases alone"),
+    "feature": (ORANGE, "--", "a Gaussian of fixed width at each feature"),
+    "blr": (BLUE, "-", "Bayesian linear regression on each feature"),
+}
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw the running RMSE of each base model, with its standard error over seeds, a panel for each set."""
+    from matplotlib.ticker import NullFormatter
+
+    sets = results["sets"]
+    columns = math.ceil(math.sqrt(len(sets)))
+    rows = math.ceil(len(sets) / columns)
+    # the legend's names are as long as two panels are wide
+    width = max(3.2 * columns, 6.4)
+    figure = new_figure(width, 0.6 + 2.4 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (name, curves) in zip(panels, sets.items(), strict=False):
+        for base, (color, style, label) in LINES.items():
+            curve = {key: np.array(curves[base][key]) for key in ("rows", "rmse", "error")}
+            low, high = curve["rmse"] - curve["error"], curve["rmse"] + curve["error"]
+            axes.fill_between(curve["rows"], low, high, color=color, alpha=0.2, linewidth=0)
+            axes.plot(curve["rows"], curve["rmse"], color=color, linestyle=style, label=label)
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_title(name)
+    for axes in panels[len(sets) :]:
+        axes.remove()
+    figure.supxlabel("rows learnt", fontsize="medium")
+    figure.supylabel("RMSE so far", fontsize="medium")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(LINES), fontsize="x-small")
+    return figure

@@ -1,8 +1,12 @@
-"""What `GGLNRegressor()` costs: times, memory and file, each beside its goal.
+"""Times, memory and file of the defaults beside their goals, on a table of ten features.
 
 The table is Friedman's first: five of ten features count, and the noise has deviation 1. Timings of a shared
 machine vary, so that each is the best of a few, and CatBoost is fitted in turn with ours. No run takes over
 what another one measured.
+
+Needs CatBoost, which the extra `peers` of the package installs, and a machine that does nothing else.
+
+Example: ggln reproduce costs -o results
 """
 
 import multiprocessing
@@ -14,7 +18,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +26,9 @@ from numpy.typing import NDArray
 from ggln.engine.newton.constants import WARM_ROWS
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.extras import require, version
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.options import Option
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 
@@ -69,7 +75,14 @@ def friedman(rows: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     return X, y + random.standard_normal(rows)
 
 
-def run(rows: int = ROWS, repeats: int = REPEATS, calls: int = CALLS, **settings: Any) -> Results:
+def run(
+    rows: Annotated[
+        int, Option("Rows of the table; one ten times as large is fitted too.", least=20)
+    ] = 10_000,
+    repeats: int = REPEATS,
+    calls: int = CALLS,
+    **settings: Any,
+) -> Results:
     """Measure everything; the large table has `GROWTH` times the rows. `settings` replace the defaults."""
     require("catboost")  # what is missing is missed before any work starts
     load = os.getloadavg()[0]
@@ -184,8 +197,8 @@ def _peak() -> float:
         return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and for each figure its value and its goal as text."""
+def table(results: Results) -> ScoreTable:
+    """Return for each figure its value and its goal as text."""
     rows = {}
     for name, given in results["goals"].items():
         goal, value = Goal(**given), results["figures"][name]
@@ -194,7 +207,13 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
             "goal": f"{'>=' if goal.at_least else '<='} {_number(goal.bound)} {goal.unit}",
             "": "met" if results["met"][name] else "missed",
         }
-    return {"measured": "", "goal": "", "": ""}, rows
+    note = f"{results['machine']['cpu']}, load before {results['machine']['load before']:.1f}"
+    return ScoreTable(
+        f"{results['rows']:,} rows of {results['features']} features",
+        {"measured": "", "goal": "", "": ""},
+        rows,
+        (note,),
+    )
 
 
 def _number(value: float) -> str:

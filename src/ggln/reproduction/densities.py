@@ -1,22 +1,29 @@
-"""The default density, nothing given but the data: its score where the truth is known, and its samples.
+"""The default density: its score where the truth is known, its samples beside kernels'.
 
 Samples are compared with fresh data by the energy distance, in deviations of the columns, beside those of a
 kernel density estimate whose bandwidth is chosen on left-out rows.
+
+Example: ggln reproduce densities --rows 500 --seeds 1
 """
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_moons
 
 from ggln.density import DenoisingDensity
-from ggln.reproduction import jobs, roll
-from ggln.reproduction.gradient_check import DENSITIES, Mixture
+from ggln.palette import BLUE, GREEN, GREY, ORANGE
+from ggln.reproduction.gradient_check import DENSITIES, TrueMixture
 from ggln.reproduction.hmc import energy_distance, kernel_samples
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import Mean, average
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import Mean, average
+from ggln.reproduction.shared.options import STORE, Option, Repeats, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks import roll
 
 FloatArray = NDArray[np.float64]
 Draw = Callable[[int, int], FloatArray]
@@ -25,16 +32,16 @@ TEST_ROWS = 2000
 OURS, KERNEL, FRESH = "DenoisingDensity()", "kernel density estimate", "fresh data"
 
 
-def random_mixture(columns: int, parts: int) -> Mixture:
+def random_mixture(columns: int, parts: int) -> TrueMixture:
     """Return Gaussians at random places, of random widths along each axis; always the same."""
     random = np.random.default_rng([columns, parts])
     variances = random.uniform(0.2, 1.0, (parts, columns)) ** 2
-    return Mixture(
+    return TrueMixture(
         random.dirichlet(np.full(parts, 3.0)), 2.0 * random.normal(size=(parts, columns)), variances
     )
 
 
-SCORES: dict[str, Mixture] = DENSITIES | {
+SCORES: dict[str, TrueMixture] = DENSITIES | {
     "six Gaussians, 2 columns": random_mixture(2, 6),
     "four Gaussians, 5 columns": random_mixture(5, 4),
     "four Gaussians, 8 columns": random_mixture(8, 4),
@@ -56,7 +63,7 @@ def hidden(rows: int, seed: int) -> FloatArray:
     return bent + 0.1 * random.normal(size=bent.shape)
 
 
-def _drawn(truth: Mixture) -> Draw:
+def _drawn(truth: TrueMixture) -> Draw:
     return lambda rows, seed: truth.sample(rows, np.random.default_rng(seed))
 
 
@@ -94,7 +101,10 @@ def sample(name: str, rows: int, seed: int) -> Results:
 
 
 def run(
-    rows: int = 2000, seeds: int = 3, store: Path = Path("results/.jobs"), n_jobs: int | None = None
+    rows: Annotated[int, Option("Rows to learn.", least=100)] = 2000,
+    seeds: Repeats = 3,
+    store: Store = STORE,
+    n_jobs: Workers = None,
 ) -> Results:
     """Learn all densities, several times; cosines and distances are means over the seeds."""
     wanted = [
@@ -123,3 +133,47 @@ def run(
             name: {method: one.error for method, one in own.items()} for name, own in distances.items()
         },
     }
+
+
+def table(results: Results) -> list[ScoreTable]:
+    """Return the cosines of scores, and the distances of samples."""
+    cosines = {name: {"cosine": cosine} for name, cosine in results["cosines"].items()}
+    columns = dict.fromkeys((OURS, KERNEL, FRESH), ".4f")
+    return [
+        ScoreTable("Mean cosine of the score to the truth", {"cosine": ".3f"}, cosines),
+        ScoreTable("Energy distance of samples to fresh data", columns, results["distances"]),
+    ]
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw the cosines of scores in one panel, and the energy distances of samples in the other."""
+    figure = new_figure(9.0, 3.0)
+    left, right = figure.subplots(1, 2)
+    names = list(results["cosines"])
+    bars = [results["cosine_errors"][name] or 0.0 for name in names]
+    places = list(range(len(names)))
+    left.errorbar(
+        list(results["cosines"].values()), places, xerr=bars, fmt="o", color=BLUE, markersize=5, capsize=2
+    )
+    left.set_yticks(places, names)
+    left.axvline(1.0, color="black", linewidth=0.8, linestyle=":")
+    left.set(
+        xlabel="mean cosine of the score to the truth", xlim=(min(0.9, *results["cosines"].values()), 1.005)
+    )
+    kinds = list(results["distances"])
+    for number, (method, colour, marker) in enumerate(
+        zip(next(iter(results["distances"].values())), (BLUE, ORANGE, GREEN), "osD", strict=True)
+    ):
+        heights = [place + 0.18 * (number - 1) for place in range(len(kinds))]
+        values = [results["distances"][kind][method] for kind in kinds]
+        errors = [results["distance_errors"][kind][method] or 0.0 for kind in kinds]
+        right.errorbar(values, heights, xerr=errors, fmt=marker, color=colour, markersize=5, label=method)
+    right.set_yticks(range(len(kinds)), kinds)
+    right.set(xlabel="energy distance of samples to fresh data", xscale="log")
+    for axes in (left, right):
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=GREY, alpha=0.3)
+    figure.legend(loc="outside upper right", ncols=3)
+    return figure

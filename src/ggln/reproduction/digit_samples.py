@@ -1,6 +1,9 @@
-"""Digits from nothing: drawn by the default, or by annealed Langevin dynamics of networks."""
+"""Digits from nothing, by annealed Langevin dynamics, with distances to unseen digits.
 
-from typing import Any
+Example: ggln reproduce digit-samples --count 100
+"""
+
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +11,10 @@ from numpy.typing import NDArray
 from ggln.density import DenoisingDensity
 from ggln.reproduction import mnist
 from ggln.reproduction.hmc import energy_distance
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.options import Option, Seed, Threads
+from ggln.reproduction.shared.pictures import Figure, new_figure
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 SETTINGS: dict[str, Any] = {
@@ -34,7 +40,12 @@ def nearest(rows: FloatArray, train: FloatArray, white: float) -> float:
     return float(np.mean(distances)) / white**2
 
 
-def run(count: int = 200, seed: int = 0, n_jobs: int | None = None, **replaced: Any) -> Results:
+def run(
+    count: Annotated[int, Option("Samples of each method.", least=16)] = 200,
+    seed: Seed = 0,
+    n_jobs: Threads = -1,
+    **replaced: Any,
+) -> Results:
     """Learn the 8 x 8 digits; compare samples with unseen digits, beside those of a fitted Gaussian."""
     images, settings = mnist.load("digits"), SETTINGS | replaced
     random = np.random.default_rng(seed)
@@ -75,3 +86,32 @@ def run(count: int = 200, seed: int = 0, n_jobs: int | None = None, **replaced: 
             for name, rows in kept.items()
         },
     }
+
+
+def table(results: Results) -> ScoreTable:
+    """Return how far the samples of each method are from unseen digits."""
+    names = {
+        "energy_distance": "energy distance to unseen digits",
+        "nearest": "squared distance to the nearest",
+    }
+    rows = {
+        method: {title: own[key] for key, title in names.items()}
+        for method, own in results["samples"].items()
+    }
+    return ScoreTable(f"{results['count']} samples of each", dict.fromkeys(names.values(), ".4f"), rows)
+
+
+def draw(results: Results) -> Figure:
+    """Draw a line of samples for each method."""
+    samples = results["samples"]
+    count = len(next(iter(samples.values()))["shown"])
+    figure = new_figure(0.6 * count + 1.8, 0.75 * len(samples))
+    panels = figure.subplots(len(samples), count, squeeze=False)
+    for line, (name, own) in zip(panels, samples.items(), strict=True):
+        for axes, pixels in zip(line, own["shown"], strict=True):
+            image = np.array(pixels).reshape(results["side"], -1)
+            axes.imshow(image, cmap="gray_r", vmin=0.0, vmax=results["white"])
+            axes.set(xticks=[], yticks=[])
+        label = f"{name}\nenergy distance {own['energy_distance']:.3f}"
+        line[0].set_ylabel(label, fontsize=7, rotation=0, ha="right", va="center")
+    return figure

@@ -1,24 +1,32 @@
-"""Streams that change: errors and error bars of each row before it is learnt, beside other regressors.
+"""Streams that change: errors, coverage window by window, and how fast a change is made up for.
 
 Errors and densities are those of the target divided by the scale in force. Models without a distribution get
 a Gaussian with the mean squared error of their latest predictions.
+
+CapyMOA's SOKNL takes part if it is installed, and Java with it. Needs River (the extra `peers`).
+
+Example: ggln reproduce drift --streams "no change,alternating" --rows 3000 --models "GGLNRegressor()"
 """
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture
 from ggln.extras import version
-from ggln.reproduction import drift_models, jobs, uci
-from ggln.reproduction.ablated import build
-from ggln.reproduction.drifting import NAMES, SCALE, Changing, sample
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import by_row, gaussian
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
+from ggln.reproduction.competitors import drift_regressors
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.options import STORE, NameList, Option, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import by_row, gaussian
+from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks.changing_streams import NAMES, SCALE, Changing, sample
 
 FloatArray = NDArray[np.float64]
 OURS, NEVER = "GGLNRegressor()", "forgetting=None"
@@ -52,7 +60,7 @@ def _ours(stream: Changing, setting: dict[str, Any], seed: int) -> dict[str, Flo
 
 
 def _others(stream: Changing, name: str, seed: int) -> dict[str, FloatArray]:
-    model, mean = drift_models.peers()[name](seed), np.empty(len(stream.y))
+    model, mean = drift_regressors.peers()[name](seed), np.empty(len(stream.y))
     for i, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         mean[i] = model.predict(x[None])[0]
         model.learn(x, float(y))
@@ -66,7 +74,7 @@ def _others(stream: Changing, name: str, seed: int) -> dict[str, FloatArray]:
 def _latest_errors(errors: FloatArray) -> FloatArray:
     """Return the root mean square of the latest errors before each row, [n]."""
     count = np.arange(len(errors))
-    begin = np.maximum(count - drift_models.WINDOW, 0)
+    begin = np.maximum(count - drift_regressors.WINDOW, 0)
     squares = np.array([np.mean(errors[b:c] ** 2) if c else 1.0 for b, c in zip(begin, count, strict=True)])
     found: FloatArray = np.maximum(np.sqrt(squares), LEAST_STD)
     return found
@@ -114,18 +122,28 @@ def begin(name: str, setting: dict[str, Any], seed: int, rows: int) -> Results:
     return {"after": found}
 
 
+def known_models() -> tuple[str, ...]:
+    """Return the names of the models that are installed."""
+    return (OURS, NEVER, *drift_regressors.peers())
+
+
 def run(
-    streams: Sequence[str] = NAMES,
-    rows: int = 10_000,
-    seeds: int = 1,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    models: Sequence[str] | None = None,
+    streams: Annotated[
+        Sequence[str], NameList("Names of streams, separated by commas; all by default.")
+    ] = NAMES,
+    rows: Annotated[int, Option("Rows of each stream.", least=1000)] = 10_000,
+    seeds: Annotated[int, Option("Draws of each stream, averaged.", least=1)] = 1,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    models: Annotated[
+        Sequence[str] | None,
+        NameList("Names of models, separated by commas; all by default.", known=lambda: known_models()),
+    ] = None,
 ) -> Results:
     """Let all models follow all streams, each drawn with so many seeds."""
-    setting = uci.default_setting()
+    setting = defaults.default_setting()
     own = {OURS: setting, NEVER: setting | {"forgetting": None}}
-    chosen = [OURS, NEVER, *drift_models.peers()] if models is None else list(models)
+    chosen = known_models() if models is None else models
     places = [(name, model) for name in streams for model in chosen]
     wanted = [
         _job(name, model, own.get(model), seed, rows) for name, model in places for seed in range(seeds)
@@ -175,17 +193,21 @@ def _is_first(models: dict[str, Results], score: str) -> bool:
     return OURS in models and models[OURS][score] <= min(rivals, default=np.inf)
 
 
-def table(results: Results, score: str) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the columns, and for each stream the score of each model."""
+def scores_table(results: Results, score: str) -> ScoreTable:
+    """Return for each stream the score of each model."""
     rows = {
         name: {model: own[score] for model, own in models.items()}
         for name, models in results["streams"].items()
     }
-    return dict.fromkeys(next(iter(rows.values())), ".3g"), rows
+    return ScoreTable(
+        f"{score.upper()} of each row before it is learnt",
+        dict.fromkeys(next(iter(rows.values())), ".3g"),
+        rows,
+    )
 
 
-def own_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and for each stream what ours promises."""
+def own_table(results: Results) -> ScoreTable:
+    """Return for each stream what ours promises."""
     columns = ("windows cover, %", "error after a change", "of a model started there")
     rows = {}
     for name, models in results["streams"].items():
@@ -195,4 +217,63 @@ def own_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str
         rows[name] = dict(
             zip(columns, (covered, after, ", ".join(f"{value:.3g}" for value in started)), strict=True)
         )
-    return dict.fromkeys(columns, ""), rows
+    return ScoreTable(
+        f"Windows of {WINDOW:,} rows, and the RMSE of {AFTER} rows after a change",
+        dict.fromkeys(columns, ""),
+        rows,
+    )
+
+
+def table(results: Results) -> list[ScoreTable]:
+    """Return both scores of all models, and what ours promises, if it took part."""
+    found = [scores_table(results, score) for score in ("rmse", "nll")]
+    ours = all(OURS in models for models in results["streams"].values())
+    return [*found, own_table(results)] if ours else found
+
+
+OURS, NEVER = "GGLNRegressor()", "forgetting=None"
+COLORS = ORANGE, GREEN, PURPLE, RED, "black", "brown"
+COVERED = 86, 94
+COLUMNS = 4
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw the error of each hundred rows, and in the last panel what windows of 1,000 rows cover."""
+    streams = results["streams"]
+    lines = -(-(len(streams) + 1) // COLUMNS)
+    figure = new_figure(12.0, 0.6 + 2.2 * lines)
+    panels = figure.subplots(lines, COLUMNS, squeeze=False).ravel()
+    models = list(next(iter(streams.values())))
+    rivals = [model for model in models if model not in (OURS, NEVER)]
+    looks = dict(zip(rivals, COLORS, strict=False)) | {NEVER: GREY, OURS: BLUE}
+    for axes, (name, own) in zip(panels, streams.items(), strict=False):
+        for model, color in looks.items():
+            if model in own:
+                curve = own[model]["curve"]
+                at = (np.arange(len(curve)) + 0.5) * results["rows"] / len(curve)
+                wide = 1.6 if model == OURS else 0.8
+                axes.plot(
+                    at, curve, color=color, linewidth=wide, zorder=3 if model == OURS else 2, label=model
+                )
+        axes.set_yscale("log")
+        axes.set_title(name, fontsize="medium")
+    last = panels[len(streams)]
+    if all(OURS in own for own in streams.values()):
+        _coverage(last, {name: own[OURS]["coverage"] for name, own in streams.items()})
+    for axes in panels[len(streams) + 1 :]:
+        axes.set_axis_off()
+    figure.supxlabel("row", fontsize="medium")
+    figure.supylabel("RMSE of 100 rows", fontsize="medium")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return figure
+
+
+def _coverage(axes: Any, windows: dict[str, list[float]]) -> None:
+    axes.axvspan(*COVERED, color=BLUE, alpha=0.12, linewidth=0)
+    for place, found in enumerate(windows.values()):
+        axes.plot(100 * np.array(found), np.full(len(found), place), "o", color=BLUE, markersize=3, alpha=0.5)
+    axes.set_yticks(range(len(windows)), list(windows), fontsize="x-small")
+    axes.set_ylim(len(windows) - 0.5, -0.5)
+    axes.set_xlim(80, 100)
+    axes.set_title("windows of 1,000 rows cover, %", fontsize="medium")

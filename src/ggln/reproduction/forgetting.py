@@ -1,27 +1,33 @@
-"""Region after region, task after task: what is left of the first ones after the last.
+"""Learn region after region, and task after task: what is left of the first ones.
 
 Rows sorted by one feature are cut into regions, and learnt region by region, each row once. Or clusters of
-rows have different functions as targets, and are learnt one after the other. After each part, the error
-on held-out rows of every part is measured. Rows and targets are standardised beforehand, with the
-statistics of all parts, so that forgetting is not mixed up with changing units.
+rows have different functions as targets, and are learnt one after the other. After each part, the error on
+held-out rows of every part is measured. Rows and targets are standardised beforehand, with the statistics of
+all parts, so that forgetting is not mixed up with changing units.
 
 Weights are shared by all rows on the same sides of a neuron's half-spaces. By default these are few, and
 picked from the first rows of a stream, which is solved afresh as they grow: here over the first parts. "Fine
 gates" are ten for each neuron, drawn without data, so that parts share fewer weights from the beginning;
 their networks learn every row by a gradient step, and solve nothing afresh.
+
+Example: ggln reproduce forgetting --sets regions,tasks --seeds 2
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln import datasets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs, online_models, uci
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.competitors import online_regressors
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Repeats, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +55,7 @@ FINE_GATES: dict[str, Any] = {
 }
 OURS = {"GGLNRegressor()": {}, "GGLNRegressor, fine gates": FINE_GATES}
 """Networks and what they have instead of the defaults."""
-METHODS = (*OURS, online_models.MULTILAYER, online_models.LINEAR)
+METHODS = (*OURS, online_regressors.MULTILAYER, online_regressors.LINEAR)
 
 
 class Part(NamedTuple):
@@ -143,7 +149,7 @@ def _learner(
     if setting is not None:
         model = GGLNRegressor(**setting, random_state=seed, n_jobs=1)
         return model.partial_fit, model.predict
-    other = online_models.build(method, seed)
+    other = online_regressors.build(method, seed)
 
     def learn(X: FloatArray, y: FloatArray) -> None:
         for x, goal in zip(X, y, strict=True):
@@ -153,42 +159,46 @@ def _learner(
 
 
 def run(
-    data: Sequence[str] = DATA,
-    seeds: int = 5,
-    rows: int | None = None,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
+    sets: Annotated[
+        Sequence[str], NameList("Of regions, tasks, power, kin8nm, separated by commas; all by default.")
+    ] = DATA,
+    seeds: Repeats = 5,
+    rows: Annotated[int | None, Option("Rows of each set; all by default.", least=80)] = None,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
     **replaced: Any,
 ) -> Results:
     """Follow all methods through all parts; matrices of errors are averaged over the seeds."""
-    unknown = [name for name in data if name not in DATA]
+    unknown = [name for name in sets if name not in DATA]
     if unknown:
         raise ValueError(f"sets must be among {', '.join(DATA)}, got {', '.join(unknown)}")
-    for name in set(data) & set(UCI):
+    for name in set(sets) & set(UCI):
         datasets.load(name, data_dir)  # what is missing is missed before any job starts
-    settings = {method: uci.default_setting() | own | replaced for method, own in OURS.items()}
-    wanted = [
-        jobs.Job(
-            follow,
-            {
-                "data": name,
-                "method": method,
-                "setting": settings.get(method),
-                "seed": seed,
-                "rows": rows,
-            },
-            VERSION,
-            {"data_dir": data_dir},
-        )
-        for name in data
+    settings = {method: defaults.default_setting() | own | replaced for method, own in OURS.items()}
+    wanted = {
+        (name, method): [
+            jobs.Job(
+                follow,
+                {
+                    "data": name,
+                    "method": method,
+                    "setting": settings.get(method),
+                    "seed": seed,
+                    "rows": rows,
+                },
+                VERSION,
+                {"data_dir": data_dir},
+            )
+            for seed in range(seeds)
+        ]
+        for name in sets
         for method in METHODS
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "streams"))
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "streams")
     measured = {
-        name: {method: summary([next(found)["errors"] for _ in range(seeds)]) for method in METHODS}
-        for name in data
+        name: {method: summary([part["errors"] for part in parts]) for method, parts in own.items()}
+        for name, own in found.items()
     }
     return {
         "experiment": "forgetting",
@@ -227,11 +237,45 @@ COLUMNS = {
 }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and a line for each set and method."""
+def table(results: Results) -> ScoreTable:
+    """Return a line for each set and method."""
     rows = {
         f"{name}: {method}": {title: f"{own[key]:.3f}" for key, title in COLUMNS.items()}
         for name, methods in results["sets"].items()
         for method, own in methods.items()
     }
-    return dict.fromkeys(COLUMNS.values(), ""), rows
+    return ScoreTable(
+        "RMSE on held-out rows, in deviations of the target", dict.fromkeys(COLUMNS.values(), ""), rows
+    )
+
+
+NAMES = {"regions": "regions (synthetic)", "tasks": "tasks (synthetic)"}
+WORST = 1.5
+"""End of the colour scale, in deviations of the target: predicting the mean of all targets would give 1."""
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw a matrix for each set and method: rows are time, columns the parts; all with the same colours."""
+    sets = results["sets"]
+    methods = list(next(iter(sets.values())))
+    figure = new_figure(2.3 * len(methods) + 1.0, 0.8 + 2.2 * len(sets))
+    panels = figure.subplots(len(sets), len(methods), squeeze=False, sharex=True, sharey=True)
+    for line, name in zip(panels, sets, strict=True):
+        for axes, method in zip(line, methods, strict=True):
+            own = sets[name][method]
+            errors = np.array(own["errors"])
+            count = len(errors)
+            image = axes.imshow(errors, cmap="cividis", vmin=0.0, vmax=WORST)
+            for i in range(count):  # the part that was learnt last
+                axes.plot(i, i, color="white", marker="o", markersize=2.5)
+            axes.set_xticks(range(count), range(1, count + 1))
+            axes.set_yticks(range(count), range(1, count + 1))
+            axes.tick_params(length=0)
+            axes.set_xlabel(f"forgotten: {own['forgotten']:+.2f}")
+        line[0].set_ylabel(f"{NAMES.get(name, name)}\nafter part")
+    for axes, method in zip(panels[0], methods, strict=True):
+        axes.set_title(method.replace(", ", ",\n").replace(" (", "\n("), fontsize=9)
+    bar = figure.colorbar(image, ax=panels, shrink=0.5, extend="max")
+    bar.set_label("RMSE on held-out rows of each part\nin deviations of the target")
+    return figure

@@ -1,22 +1,28 @@
-"""`fit` on half of a table and `partial_fit` on the other half, against `fit` on all of it.
+"""Half of a table by fit and the other half by partial_fit, against fit on all of it.
 
-Both see the same training rows of the splits of Table 1, and predict the same test rows. The fits on all rows
-are those of Table 1. A table that is learnt in halves has the gates and the bumps of its first half.
+Both see the same training rows of the splits of Table 1, and predict the same test rows. The fits on all
+rows are those of `ggln reproduce uci`. A table that is learnt in halves has the gates and the bumps of its
+first half.
+
+Example: ggln reproduce going-on --sets concrete,wine --splits 2 --n-jobs -1
 """
 
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ggln import datasets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
-from ggln.reproduction.seeds import standard_error
+from ggln.reproduction import uci
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.averages import averages, standard_error
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Seeds, Splits, Store, Workers
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
+from ggln.reproduction.shared.tables import ScoreTable
 
 VERSION = "5"
 SETS = ("concrete", "wine", "kin8nm", "power", "naval", "protein")
@@ -42,12 +48,18 @@ def evaluate(
 
 
 def run(
-    sets: Sequence[str] = SETS,
-    splits: int = 5,
-    seeds: int = 1,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
+    sets: Annotated[
+        Sequence[str],
+        NameList(
+            "Names of data sets, separated by commas; those above 1,000 rows by default.",
+            known=lambda: tuple(uci.PAPER),
+        ),
+    ] = SETS,
+    splits: Splits = 5,
+    seeds: Seeds = 1,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
     **replaced: Any,
 ) -> Results:
     """Learn the first `splits` splits (or all there are) of some sets in both ways.
@@ -55,7 +67,7 @@ def run(
     `replaced` arguments of the defaults make it another experiment.
     """
     uci.check_names(sets)
-    setting = uci.default_setting() | replaced
+    setting = defaults.default_setting() | replaced
     cells = {
         name: [
             (split, seed)
@@ -94,8 +106,8 @@ def summary(cells: dict[tuple[int, int], tuple[Results, Results]]) -> Results:
     ratios = [halves["rmse"] / whole["rmse"] for whole, halves in cells.values()]
     differences = [halves["nll"] - whole["nll"] for whole, halves in cells.values()]
     return {
-        WHOLE: uci.averages({pair: whole for pair, (whole, _) in cells.items()}),
-        HALVES: uci.averages({pair: halves for pair, (_, halves) in cells.items()}),
+        WHOLE: averages({pair: whole for pair, (whole, _) in cells.items()}),
+        HALVES: averages({pair: halves for pair, (_, halves) in cells.items()}),
         "rmse_ratio": np.mean(ratios),
         "rmse_ratio_error": standard_error(ratios),
         "nll_difference": np.mean(differences),
@@ -106,8 +118,8 @@ def summary(cells: dict[tuple[int, int], tuple[Results, Results]]) -> Results:
 COLUMNS = {"rmse": ("RMSE", ".4g"), "nll": ("NLL", ".3f"), "seconds": ("s,", ".1f")}
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and for each set both ways side by side as text."""
+def table(results: Results) -> ScoreTable:
+    """Return for each set both ways side by side as text."""
     rows: dict[str, dict[str, str]] = {}
     for name, own in results["sets"].items():
         rows[name] = {
@@ -116,4 +128,4 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
             for way in (WHOLE, HALVES)
         }
         rows[name]["RMSE,\nratio"] = f"{own['rmse_ratio']:.3f}"
-    return dict.fromkeys(next(iter(rows.values())), ""), rows
+    return ScoreTable("Mean over the splits' test rows", dict.fromkeys(next(iter(rows.values())), ""), rows)

@@ -1,17 +1,23 @@
-"""Learnt scores against true ones, known in closed form: Gaussians and mixtures of them, with noise added."""
+"""Learnt scores against true ones, for Gaussians and mixtures of them.
+
+Example: ggln reproduce gradient-check --samples 100,1000 --seeds 1
+"""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ggln.density import DenoisingDensity
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import average
+from ggln.palette import BLUE, GREEN, ORANGE, PURPLE
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import Mean, average
+from ggln.reproduction.shared.options import STORE, NumberList, Repeats, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 VERSION = "4"
@@ -19,7 +25,7 @@ TEST_ROWS = 1000
 SETTINGS: dict[str, Any] = {"noise": 0.5}
 
 
-class Mixture(NamedTuple):
+class TrueMixture(NamedTuple):
     """A mixture of Gaussians with diagonal covariances."""
 
     weights: FloatArray  # [k]
@@ -43,15 +49,15 @@ class Mixture(NamedTuple):
         return score
 
 
-def gaussian(columns: int) -> Mixture:
+def gaussian(columns: int) -> TrueMixture:
     """Return one Gaussian, its deviations from 1 down to 0.3."""
-    return Mixture(np.ones(1), np.zeros((1, columns)), np.linspace(1.0, 0.3, columns)[None] ** 2)
+    return TrueMixture(np.ones(1), np.zeros((1, columns)), np.linspace(1.0, 0.3, columns)[None] ** 2)
 
 
 DENSITIES = {
     "Gaussian, 2 columns": gaussian(2),
     "Gaussian, 8 columns": gaussian(8),
-    "three Gaussians": Mixture(
+    "three Gaussians": TrueMixture(
         np.array([0.5, 0.3, 0.2]), np.array([[-2.0, 0.0], [2.0, 1.0], [1.0, -2.0]]), np.full((3, 2), 0.3)
     ),
 }
@@ -69,10 +75,16 @@ def check(density: str, rows: int, seed: int, settings: dict[str, Any]) -> Resul
 
 
 def run(
-    sizes: Sequence[int] = (100, 300, 1000, 3000, 10_000),
-    seeds: int = 3,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
+    samples: Annotated[Sequence[int], NumberList("Numbers of rows to learn from.")] = (
+        100,
+        300,
+        1000,
+        3000,
+        10000,
+    ),
+    seeds: Repeats = 3,
+    store: Store = STORE,
+    n_jobs: Workers = None,
     **replaced: Any,
 ) -> Results:
     """Check all densities with all numbers of rows; errors are means over the seeds."""
@@ -80,19 +92,52 @@ def run(
     wanted = [
         jobs.Job(check, {"density": name, "rows": n, "seed": seed, "settings": settings}, VERSION)
         for name in DENSITIES
-        for n in sizes
+        for n in samples
         for seed in range(seeds)
     ]
     found = iter(jobs.run(wanted, store, n_jobs, "densities"))
     errors = {
-        name: [average([next(found)["error"] for _ in range(seeds)]) for _ in sizes] for name in DENSITIES
+        name: [average([next(found)["error"] for _ in range(seeds)]) for _ in samples] for name in DENSITIES
     }
     return {
         "experiment": "gradient-check",
         "settings": settings,
-        "sizes": list(sizes),
+        "sizes": list(samples),
         "seeds": seeds,
         "machine": machine(),
         "errors": {name: [each.mean for each in own] for name, own in errors.items()},
         "standard_errors": {name: [each.error for each in own] for name, own in errors.items()},
     }
+
+
+def table(results: Results) -> ScoreTable:
+    """Return the error of each density's score by the rows learnt."""
+    columns = {str(size): "" for size in results["sizes"]}
+    rows = {
+        name: dict(zip(columns, map(Mean, errors, results["standard_errors"][name]), strict=True))
+        for name, errors in results["errors"].items()
+    }
+    return ScoreTable("Error of the score over its size, by rows learnt", columns, rows)
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw the error over the number of rows, a line for each density."""
+    figure = new_figure(5.0, 3.2)
+    axes = figure.subplots()
+    for colour, marker, (name, errors) in zip(
+        (BLUE, GREEN, ORANGE, PURPLE), "osD^", results["errors"].items(), strict=False
+    ):
+        bars = [error or 0.0 for error in results["standard_errors"][name]]
+        axes.errorbar(results["sizes"], errors, bars, color=colour, marker=marker, capsize=2, label=name)
+    axes.set(xscale="log", yscale="log", ylim=(None, 1.3))
+    ticks = [
+        share for share in (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0) if share >= axes.get_ylim()[0]
+    ]
+    axes.set_yticks(ticks, [f"{share:g}" for share in ticks])
+    axes.tick_params(axis="y", which="minor", left=False, labelleft=False)
+    axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+    axes.text(results["sizes"][0], 1.03, "a score of zero", fontsize=7, va="bottom")
+    axes.set(xlabel="rows learnt", ylabel="error of the score, over its size")
+    axes.legend()
+    return figure

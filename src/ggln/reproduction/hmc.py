@@ -1,7 +1,12 @@
-"""Figure 3B: Hamiltonian dynamics along learnt scores of the Swiss roll, beside a kernel density estimate."""
+"""Figure 3B: Hamiltonian dynamics along the learnt scores of the Swiss roll.
+
+Needs JAX and Optax, which the extra `peers` of the package installs.
+
+Example: ggln reproduce hmc --steps 1500
+"""
 
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +15,13 @@ from sklearn.neighbors import KernelDensity
 
 from ggln import extras
 from ggln.density import dynamics
-from ggln.reproduction import roll, swiss_roll
-from ggln.reproduction.record import Results, machine
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
+from ggln.reproduction import swiss_roll
+from ggln.reproduction.shared.options import Option, Seed, Threads
+from ggln.reproduction.shared.pictures import Figure, new_figure
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks import roll
 
 FloatArray = NDArray[np.float64]
 MLP = "MLP, batch 100, rate 0.01"
@@ -48,13 +58,13 @@ def kernel_samples(rows: FloatArray, count: int, seed: int) -> FloatArray:
 
 
 def run(
-    rows: int = 5000,
-    steps: int = 15_000,
-    substeps: int = 150,
+    rows: Annotated[int, Option("Samples to learn from.", least=100)] = 5000,
+    steps: Annotated[int, Option("Hamiltonian steps of all chains together.", least=100)] = 15_000,
+    substeps: Annotated[int, Option("Leapfrog steps in each.", least=1)] = 150,
     size: float = 0.003,
-    chains: int = 100,
-    seed: int = 0,
-    n_jobs: int | None = None,
+    chains: Annotated[int, Option("Chains that run side by side.", least=1)] = 100,
+    seed: Seed = 0,
+    n_jobs: Threads = -1,
     **replaced: Any,
 ) -> Results:
     """Train on `rows` samples, run the chains, and compare with fresh samples of the smoothed roll."""
@@ -94,3 +104,35 @@ def run(
         "machine": machine() | extras.version("jax"),
         "samples": samples,
     }
+
+
+def table(results: Results) -> ScoreTable:
+    """Return how far the samples of each method are from fresh ones."""
+    names = {
+        "energy_distance": ("energy distance to fresh samples", ".4f"),
+        "inside": ("within 1.5 times the range", ".1%"),
+        "seconds": ("seconds", ".0f"),
+    }
+    rows = {
+        method: {title: own[key] for key, (title, _) in names.items()}
+        for method, own in results["samples"].items()
+    }
+    return ScoreTable(
+        f"{results['steps']} steps of {results['substeps']} sub-steps", dict(names.values()), rows
+    )
+
+
+COLOURS = (GREY, GREEN, ORANGE, BLUE, PURPLE)
+
+
+def draw(results: Results) -> Figure:
+    """Draw the samples of each method in a panel of its own, with its energy distance to fresh ones."""
+    samples = results["samples"]
+    figure = new_figure(2.3 * len(samples), 2.7)
+    panels = figure.subplots(1, len(samples), sharex=True, sharey=True)
+    for axes, colour, (name, own) in zip(panels, COLOURS, samples.items(), strict=True):
+        x, y = np.array(own["rows"]).T
+        axes.scatter(x, y, s=3, color=colour, alpha=0.6, linewidths=0)
+        axes.set(xlim=(-1.6, 1.6), ylim=(-1.6, 1.6), aspect="equal", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
+        axes.set_title(f"{name}\nenergy distance {own['energy_distance']:.4f}", fontsize=8)
+    return figure

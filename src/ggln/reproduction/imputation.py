@@ -1,4 +1,7 @@
-"""A fifth of a table's values taken away and filled in, beside scikit-learn's imputers, all with defaults."""
+"""Fill in a fifth of the values of seven tables, beside scikit-learn's imputers.
+
+Example: ggln reproduce imputation --seeds 1
+"""
 
 import warnings
 from collections.abc import Callable
@@ -14,8 +17,13 @@ from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from ggln import datasets
 from ggln.density import MissingValues
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
+from ggln.palette import BLUE, GREEN, GREY, ORANGE
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import means
+from ggln.reproduction.shared.options import STORE, DataDir, Repeats, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 VERSION = "1"
@@ -58,23 +66,24 @@ def fill(name: str, model: str, seed: int, data_dir: Path | None = None) -> Resu
 
 
 def run(
-    seeds: int = 3,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
+    seeds: Repeats = 3,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
 ) -> Results:
     """Fill all tables with all imputers; a seed takes other values away."""
     places = {"data_dir": data_dir}
-    wanted = [
-        jobs.Job(fill, {"name": name, "model": model, "seed": seed}, VERSION, places)
+    wanted = {
+        (name, model): [
+            jobs.Job(fill, {"name": name, "model": model, "seed": seed}, VERSION, places)
+            for seed in range(seeds)
+        ]
         for name in SETS
         for model in MODELS
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
     errors = {
-        name: {model: float(np.mean([next(found)["rmse"] for _ in range(seeds)])) for model in MODELS}
-        for name in SETS
+        name: {model: means(parts)["rmse"] for model, parts in own.items()} for name, own in found.items()
     }
     ahead = sum(own[OURS] < min(own["KNNImputer"], own["IterativeImputer"]) for own in errors.values())
     return {
@@ -85,3 +94,28 @@ def run(
         "errors": errors,
         "ahead_of_both": ahead,
     }
+
+
+def table(results: Results) -> ScoreTable:
+    """Return the error of each imputer on each table."""
+    errors, columns = results["errors"], dict.fromkeys(MODELS, ".3f")
+    note = f"Ahead of both: {results['ahead_of_both']} of {len(errors)} tables"
+    return ScoreTable("RMSE of values taken away, in deviations", columns, errors, (note,))
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw each imputer's error, a line for each table."""
+    sets, models = list(results["errors"]), list(next(iter(results["errors"].values())))
+    figure = new_figure(7.0, 1.2 + 0.35 * len(sets))
+    axes = figure.subplots()
+    for model, colour, marker in zip(models, (BLUE, ORANGE, GREEN, GREY), "osD^", strict=True):
+        errors = [results["errors"][name][model] for name in sets]
+        axes.plot(errors, range(len(sets)), marker, color=colour, label=model)
+    axes.set_yticks(range(len(sets)), sets)
+    axes.set_ylim(len(sets) - 0.5, -0.5)
+    axes.set_xlabel("RMSE of the values that were taken away, in deviations (less is better)")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=GREY, alpha=0.3)
+    figure.legend(loc="outside upper center", ncols=4)
+    return figure

@@ -1,12 +1,13 @@
-"""What missing values cost: left as they are, or filled, beside gradient boosting that takes them as well.
+"""Tables that lack values: left as they are, or filled, beside gradient boosting that takes gaps, too.
 
 Values are taken away from tables in four ways. Only where they go at random does their place say nothing;
 where high values go, or more of them with high targets, a gap tells something.
+
+Example: ggln reproduce missing --seeds 1
 """
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 from ggln import GGLNRegressor, TableRegressor
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
+from ggln.palette import GREY
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.options import STORE, Option, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, FloatArray]
@@ -125,7 +130,10 @@ def evaluate(name: str, way: str, model: str, rows: int, seed: int) -> Results:
 
 
 def run(
-    rows: int = 800, seeds: int = 3, store: Path = Path("results/.jobs"), n_jobs: int | None = None
+    rows: Annotated[int, Option("Rows to learn.", least=100)] = 800,
+    seeds: Annotated[int, Option("Draws of each table and its gaps, averaged.", least=1)] = 3,
+    store: Store = STORE,
+    n_jobs: Workers = None,
 ) -> Results:
     """Take values away from all tables in all ways, and compare all models."""
     places = [(name, way, model) for name in SETS for way in WAYS for model in MODELS]
@@ -155,10 +163,31 @@ def _geometric(values: Any) -> float:
     return float(np.exp(np.mean(np.log(list(values)))))
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
-    """Return the columns, and every model's error for each table and way, and for each way over tables."""
+def table(results: Results) -> ScoreTable:
+    """Return every model's error for each table and way, and for each way over tables."""
     lines = {
         f"{name}, {way}": scores for name, ways in results["sets"].items() for way, scores in ways.items()
     }
     lines |= {f"all, {way}": scores for way, scores in results["mean"].items()}
-    return dict.fromkeys(MODELS, ".3f"), lines
+    return ScoreTable("RMSE in deviations of the target", dict.fromkeys(MODELS, ".3f"), lines)
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw each model's error, a line for each way in which values went missing, the mean over tables."""
+    from ggln.plots.style import in_order
+
+    ways = list(results["mean"])
+    models = list(results["mean"][ways[0]])
+    figure = new_figure(7.0, 1.4 + 0.5 * len(ways))
+    axes = figure.subplots()
+    for number, (model, color) in enumerate(zip(models, in_order(len(models)), strict=True)):
+        heights = [place + 0.12 * (number - len(models) // 2) for place in range(len(ways))]
+        axes.plot([results["mean"][way][model] for way in ways], heights, "o", color=color, label=model)
+    axes.set_yticks(range(len(ways)), ways)
+    axes.set_ylim(len(ways) - 0.5, -0.5)
+    axes.set_xlabel("RMSE in deviations of the target, geometric mean over tables (less is better)")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=GREY, alpha=0.3)
+    figure.legend(loc="outside upper center", ncols=3)
+    return figure

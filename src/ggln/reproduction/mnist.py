@@ -1,17 +1,19 @@
-"""Figures 3C and 5: in-filling of images, trained by undoing noise in one pass, beside plain baselines.
+"""Figures 3C and 5: fill in rectangles of images, trained by undoing noise in one pass.
 
 `digits` is the small twin: scikit-learn's 8 x 8 digits, which need no download. The number of principal
 components is chosen on the last tenth of the training images. The twin's noise and learning rate were chosen
-on its training images, learning 1,100 of them and filling in the other 300: (4, 0.2) left an error of 0.0627,
-(3, 0.2) 0.0612, (6, 0.2) 0.0679, (4, 0.4) 0.0608 and (3, 0.4) 0.0589. Its layers are older, from trials
-with digits of which some may be test images. MNIST's test images chose nothing.
+on its training images, learning 1,100 of them and filling in the other 300: (4, 0.2) left an error of
+0.0627, (3, 0.2) 0.0612, (6, 0.2) 0.0679, (4, 0.4) 0.0608 and (3, 0.4) 0.0589. Its layers are older, from
+trials with digits of which some may be test images. MNIST's test images chose nothing.
+
+Example: ggln reproduce mnist --data mnist --images 100
 """
 
 import math
 import resource
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,10 @@ from sklearn.decomposition import PCA
 
 from ggln import datasets, presets
 from ggln.density import DenoisingDensity
-from ggln.reproduction.record import Results, machine
+from ggln.reproduction.shared.options import DataDir, Option, Seed, Threads
+from ggln.reproduction.shared.pictures import Figure, new_figure
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -145,35 +150,34 @@ def choose_components(images: Images, random: np.random.Generator) -> int:
 
 
 def run(
-    data: str = "digits",
-    count: int = 100,
-    steps: int = 3000,
-    step_length: float = 0.002,
-    rows: int | None = None,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    verbose: int = 0,
+    data: Annotated[Literal["digits", "mnist"], Option("scikit-learn's 8 x 8 digits, or MNIST.")] = "digits",
+    images: Annotated[int, Option("Test images to fill in.", least=8)] = 100,
+    steps: Annotated[int, Option("Denoising steps.", least=25)] = 3000,
+    step_length: Annotated[float, Option("Length of each step.", least=1e-6, most=1.0)] = 0.002,
+    rows: Annotated[int | None, Option("Training images; all by default.", least=100)] = None,
+    seed: Seed = 0,
+    n_jobs: Threads = -1,
+    data_dir: DataDir = None,
     **replaced: Any,
 ) -> Results:
-    """Train on the training images; fill in `count` test images, and a quarter as many training images."""
-    images, random = load(data, data_dir, rows), np.random.default_rng(seed)
+    """Train on the training images; fill in so many test loaded, and a quarter as many training loaded."""
+    loaded, random = load(data, data_dir, rows), np.random.default_rng(seed)
     settings = SETTINGS[data] | replaced
-    model = DenoisingDensity(**settings, random_state=seed, n_jobs=n_jobs, verbose=verbose)
+    model = DenoisingDensity(**settings, random_state=seed, n_jobs=n_jobs)
     wall, cpu = time.perf_counter(), time.process_time()
-    model.fit(images.train)
+    model.fit(loaded.train)
     seconds = {"fit": time.perf_counter() - wall, "fit_cpu": time.process_time() - cpu}
     more = {
-        name: DenoisingDensity(**own, random_state=seed, n_jobs=n_jobs, verbose=verbose).fit(images.train)
+        name: DenoisingDensity(**own, random_state=seed, n_jobs=n_jobs).fit(loaded.train)
         for name, own in OTHERS[data].items()
     }
-    components, mean = choose_components(images, random), images.train.mean(axis=0)
-    parts = {"test": images.test[random.permutation(len(images.test))[:count]]}
-    parts["train"] = images.train[random.permutation(len(images.train))[: max(1, count // 4)]]
+    components, mean = choose_components(loaded, random), loaded.train.mean(axis=0)
+    parts = {"test": loaded.test[random.permutation(len(loaded.test))[:images]]}
+    parts["train"] = loaded.train[random.permutation(len(loaded.train))[: max(1, images // 4)]]
     results: Results = {}
     wall, cpu = time.perf_counter(), time.process_time()
     for name, truth in parts.items():
-        masks = rectangles(len(truth), images.side, random)
+        masks = rectangles(len(truth), loaded.side, random)
         start = np.where(masks, mean, truth)
         path, now, done = [start], start, 0
         for goal in np.linspace(0, steps, FRAMES + 1).astype(int)[1:]:
@@ -182,16 +186,16 @@ def run(
             path.append(now)
         others = {
             "mean image": start,
-            "nearest neighbour": fill_nearest(images.train, truth, masks),
-            f"PCA ({components})": fill_pca(images.train, truth, masks, components),
+            "nearest neighbour": fill_nearest(loaded.train, truth, masks),
+            f"PCA ({components})": fill_pca(loaded.train, truth, masks, components),
         }
         also = {name: _fill(own, start, masks, steps, step_length) for name, own in more.items()}
         filled = {
-            name: np.clip(own, 0.0, images.white) for name, own in {"G-GLN": now, **also, **others}.items()
+            name: np.clip(own, 0.0, loaded.white) for name, own in {"G-GLN": now, **also, **others}.items()
         }
         results[name] = {
-            "errors": {method: error(own, truth, masks, images.white) for method, own in filled.items()},
-            "error_by_step": [error(np.clip(x, 0, images.white), truth, masks, images.white) for x in path],
+            "errors": {method: error(own, truth, masks, loaded.white) for method, own in filled.items()},
+            "error_by_step": [error(np.clip(x, 0, loaded.white), truth, masks, loaded.white) for x in path],
             "shown": {
                 "original": truth[:8],
                 "masked": np.where(masks, 0.0, truth)[:8],
@@ -205,15 +209,78 @@ def run(
         "paper": "Figures 3C and 5 (pictures; the paper gives no numbers)",
         "data": data,
         "settings": settings,
-        "rows": len(images.train),
-        "images": count,
+        "rows": len(loaded.train),
+        "images": images,
         "steps": steps,
         "step_length": step_length,
         "seed": seed,
         "machine": machine(),
         "seconds": seconds,
         "peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-        "white": images.white,
-        "side": images.side,
+        "white": loaded.white,
+        "side": loaded.side,
         **results,
     }
+
+
+def table(results: Results) -> ScoreTable:
+    """Return the error of each method on unseen and on training images."""
+    parts = {"unseen images": results["test"]["errors"], "training images": results["train"]["errors"]}
+    rows: dict[str, dict[str, float]] = {}
+    for number, method in enumerate(results["test"]["errors"]):
+        rows[method] = {title: list(errors.values())[number] for title, errors in parts.items()}
+    return ScoreTable("Mean squared error inside the masks", dict.fromkeys(parts, ".4f"), rows)
+
+
+def file_name(results: Results) -> str:
+    """Return the name of the files: one for each set of images."""
+    return "mnist" if results["data"] == "mnist" else "mnist-digits"
+
+
+def draw(results: Results) -> Figure:
+    """Draw some images in columns, with a line for each method, for test and training images."""
+    parts = [("test", "unseen images"), ("train", "training images")]
+    methods = list(results["test"]["shown"])
+    count = [min(8, len(results[part]["shown"]["original"])) for part, _ in parts]
+    figure = new_figure(0.75 * sum(count) + 1.6, 0.8 * len(methods))
+    panels = figure.subplots(len(methods), sum(count), squeeze=False)
+    column = 0
+    for (part, title), images in zip(parts, count, strict=True):
+        errors = results[part]["errors"]
+        for i in range(images):
+            for line, method in enumerate(results[part]["shown"]):
+                axes = panels[line, column + i]
+                _show(axes, results[part]["shown"][method][i], results)
+                if i == 0:
+                    label = f"{method}\n{errors[method]:.4f}" if method in errors else method
+                    axes.set_ylabel(label, fontsize=7, rotation=0, ha="right", va="center")
+        panels[0, column].set_title(title, fontsize=8, loc="left")
+        column += images
+    return figure
+
+
+def animate(results: Results, path: Path) -> None:
+    """Write some test images on their way from the mean image to the filled one, as a GIF."""
+    frames = np.array(results["test"]["path"])
+    figure = new_figure(1.2 * frames.shape[1], 1.5)
+    panels = figure.subplots(1, frames.shape[1], squeeze=False)[0]
+    images = [_show(axes, rows, results) for axes, rows in zip(panels, frames[0], strict=True)]
+    title = figure.suptitle("step 0", fontsize=8)
+    steps = np.linspace(0, results["steps"], len(frames)).astype(int)
+
+    def update(frame: int) -> list[Any]:
+        for image, row in zip(images, frames[frame], strict=True):
+            image.set_data(row.reshape(results["side"], -1))
+        title.set_text(f"step {steps[frame]}")
+        return images
+
+    order = [*range(len(frames)), *[len(frames) - 1] * 8]
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    FuncAnimation(figure, update, order).save(path, PillowWriter(fps=8))
+
+
+def _show(axes: Any, pixels: Any, results: Results) -> Any:
+    image = np.array(pixels).reshape(results["side"], -1)
+    axes.set(xticks=[], yticks=[])
+    return axes.imshow(image, cmap="gray_r", vmin=0.0, vmax=results["white"])

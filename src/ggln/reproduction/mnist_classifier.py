@@ -1,12 +1,15 @@
-"""MNIST in a single pass: `GLNClassifier` with layers of 128 neurons and four half-spaces each.
+"""MNIST in a single pass, each digit against all others; the variant is chosen on training images.
 
-Settings are chosen on the last 10000 training images by a network that learnt the others; the test images are
-looked at by the networks that learnt all 60000. Every variant is reported, whichever is best.
+Settings are chosen on the last 10000 training images by a network that learnt the others; the test images
+are looked at by the networks that learnt all 60000. Every variant is reported, whichever is best.
+
+Example: ggln reproduce mnist-classifier --variants deskewed --rows 5000
 """
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +18,12 @@ from sklearn.metrics import confusion_matrix, log_loss
 
 from ggln import datasets
 from ggln.estimators.classifier import GLNClassifier
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
+from ggln.palette import BLUE, GREY, ORANGE
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Seed, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 
@@ -127,12 +134,14 @@ def predict(
 
 
 def run(
-    variants: tuple[str, ...] = tuple(VARIANTS),
-    rows: int | None = None,
-    seed: int = 0,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
+    variants: Annotated[
+        Sequence[str], NameList("Names of variants, separated by commas; all by default.")
+    ] = tuple(VARIANTS),
+    rows: Annotated[int | None, Option("Images to learn; all by default.", least=100)] = None,
+    seed: Seed = 0,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
     **replaced: Any,
 ) -> Results:
     """Evaluate variants of the setting on images held out of the training ones, and on the test images."""
@@ -162,8 +171,8 @@ def run(
     }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the columns, and for each variant its accuracies."""
+def table(results: Results) -> ScoreTable:
+    """Return for each variant its accuracies."""
     rows = {
         name + (" (chosen)" if name == results["chosen"] else ""): {
             "held out": found["held_out"]["accuracy"],
@@ -173,4 +182,43 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
         }
         for name, found in results["variants"].items()
     }
-    return {"held out": ".2f", "test": ".2f", "test log-loss": ".3f", "seconds": ".0f"}, rows
+    return ScoreTable(
+        "Accuracy after one pass over MNIST, %",
+        {"held out": ".2f", "test": ".2f", "test log-loss": ".3f", "seconds": ".0f"},
+        rows,
+    )
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw every variant's accuracy, and which digits the chosen one takes for which."""
+    variants, chosen = results["variants"], results["chosen"]
+    figure = new_figure(10.0, 2.2 + 0.35 * max(len(variants), 6))
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1.0))
+    names = list(variants)
+    for half, color, shift, text in (
+        ("held_out", ORANGE, -0.12, "held out of the training images"),
+        ("test", BLUE, 0.12, "test images"),
+    ):
+        values = [variants[name][half]["accuracy"] for name in names]
+        left.plot(values, np.arange(len(names)) + shift, "o", color=color, label=text)
+    left.axvline(results["published"], color=GREY, linestyle="--", linewidth=1.0, label="published, deskewed")
+    left.set_yticks(range(len(names)), [name + (" *" if name == chosen else "") for name in names])
+    left.set_ylim(len(names) - 0.5, -0.5)
+    left.grid(axis="x", color=GREY, alpha=0.3)
+    left.set_xlabel("accuracy after one pass, % (* chosen by the images held out)")
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
+    counts = np.array(variants[chosen]["test"]["confusion"])
+    errors = np.where(np.eye(len(counts), dtype=bool), 0, counts)
+    right.imshow(errors, cmap="Blues")
+    for row, column in np.ndindex(*counts.shape):
+        if row != column and errors[row, column]:
+            dark = errors[row, column] > 0.6 * errors.max()
+            text_color = "white" if dark else "black"
+            right.text(column, row, errors[row, column], ha="center", va="center", color=text_color, size=8)
+    right.set_xticks(range(len(counts)))
+    right.set_yticks(range(len(counts)))
+    right.set_xlabel("taken for")
+    right.set_ylabel("digit")
+    right.set_title(f"{errors.sum()} errors on {counts.sum()} test images: {chosen}", size=9)
+    return figure

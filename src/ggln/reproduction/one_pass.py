@@ -1,14 +1,17 @@
-"""One pass over each data set: every row is predicted before it is learnt, from the first one on.
+"""Online regressors in a single pass: each row is predicted before it is learnt.
 
 All methods get the same rows, standardised with running statistics by one preprocessor. Methods without a
 distribution get a Gaussian with the mean squared error of their own predictions so far. (River's Bayesian
 linear regression counts among them: the level of its noise is an argument, and not learnt.)
+
+Needs River, which the extra `peers` of the package installs.
+
+Example: ggln reproduce one-pass --sets yacht,boston --rows 300 --seeds 2
 """
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +19,22 @@ from numpy.typing import NDArray
 from ggln import datasets
 from ggln.distributions import GaussianMixture
 from ggln.extras import require, version
-from ggln.reproduction import jobs, online_models, uci
-from ggln.reproduction.ablated import build
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import by_row, gaussian, summarize
+from ggln.palette import BLUE, GREEN, ORANGE, PURPLE, SKY
+from ggln.reproduction import uci
+from ggln.reproduction.competitors import online_regressors
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.averages import averages
+from ggln.reproduction.shared.options import STORE, DataDir, Models, Option, SetRows, Sets, Store, Workers
+from ggln.reproduction.shared.pictures import Figure
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import by_row, gaussian, summarize
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 
 OURS = "GGLNRegressor()"
-METHODS = (OURS, *online_models.NAMES)
+METHODS = (OURS, *online_regressors.NAMES)
 SETS = tuple(uci.PAPER)
 VERSION, OUR_VERSION = "1", "9"  # of the others' results, and of the network's
 UNSCORED = 10
@@ -35,7 +45,7 @@ LEAST_STD = 1e-3
 """Of the targets' running standard deviation: the least error bar of a method that was right so far."""
 
 
-class Stream(NamedTuple):
+class StandardizedStream(NamedTuple):
     """Rows in their order, each standardised with what is known when it is needed."""
 
     X: FloatArray  # [n, features], with the statistics of this row and all before it
@@ -45,12 +55,12 @@ class Stream(NamedTuple):
     scales: FloatArray  # [n]
 
 
-def standardized(X: FloatArray, y: FloatArray) -> Stream:
+def standardized(X: FloatArray, y: FloatArray) -> StandardizedStream:
     """Return a stream with running statistics; no value depends on a later row."""
     centres, spreads = _running(X)
     shifts, scales = _running(y[:, None])
     before = np.concatenate([[0.0], shifts[:-1, 0]]), np.concatenate([[1.0], scales[:-1, 0]])
-    return Stream((X - centres) / spreads, (y - shifts[:, 0]) / scales[:, 0], y, *before)
+    return StandardizedStream((X - centres) / spreads, (y - shifts[:, 0]) / scales[:, 0], y, *before)
 
 
 def _running(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -98,7 +108,7 @@ def job(
     return jobs.Job(follow, arguments, OUR_VERSION if method == OURS else VERSION, {"data_dir": data_dir})
 
 
-def _ours(stream: Stream, setting: dict[str, Any], seed: int) -> dict[str, FloatArray]:
+def _ours(stream: StandardizedStream, setting: dict[str, Any], seed: int) -> dict[str, FloatArray]:
     model = build(setting, seed)
     parts = []
     for first in range(0, len(stream.y), BLOCK):
@@ -112,8 +122,8 @@ def _ours(stream: Stream, setting: dict[str, Any], seed: int) -> dict[str, Float
     return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-def _others(stream: Stream, method: str, seed: int) -> dict[str, FloatArray]:
-    model = online_models.build(method, seed)
+def _others(stream: StandardizedStream, method: str, seed: int) -> dict[str, FloatArray]:
+    model = online_regressors.build(method, seed)
     standard = np.empty(len(stream.y))
     for i, (x, goal) in enumerate(zip(stream.X, stream.goals, strict=True)):
         standard[i] = model.predict(x[None])[0]
@@ -134,13 +144,13 @@ def _past_errors(errors: FloatArray, scales: FloatArray) -> FloatArray:
 
 
 def run(
-    sets: Sequence[str] = SETS,
-    seeds: int = 5,
-    rows: int | None = None,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    methods: Sequence[str] = tuple(METHODS),
+    sets: Sets = SETS,
+    seeds: Annotated[int, Option("Orders of the rows, averaged.", least=1)] = 5,
+    rows: SetRows = None,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    models: Models = METHODS,
     **replaced: Any,
 ) -> Results:
     """Follow some methods through all sets, in as many orders as there are seeds."""
@@ -148,14 +158,16 @@ def run(
     require("river")  # what is missing is missed before any job starts
     for name in sets:
         datasets.load(name, data_dir)
-    setting = uci.default_setting() | replaced
-    wanted = [
-        job(name, method, setting if method == OURS else None, seed, rows, data_dir)
+    setting = defaults.default_setting() | replaced
+    wanted = {
+        (name, method): [
+            job(name, method, setting if method == OURS else None, seed, rows, data_dir)
+            for seed in range(seeds)
+        ]
         for name in sets
-        for method in methods
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "streams"))
+        for method in models
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "streams")
     return {
         "experiment": "one-pass",
         "settings": setting,
@@ -163,9 +175,10 @@ def run(
         "machine": machine() | version("river"),
         "sets": {
             name: {
-                method: uci.averages({(0, seed): next(found) for seed in range(seeds)}) for method in methods
+                method: averages({(0, seed): one for seed, one in enumerate(parts)})
+                for method, parts in own.items()
             }
-            for name in sets
+            for name, own in found.items()
         },
     }
 
@@ -178,12 +191,31 @@ COLUMNS = {
 }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and a line for each set and method."""
+def table(results: Results) -> ScoreTable:
+    """Return a line for each set and method."""
     forms = {"rmse": ".4g", "nll": ".3f", "coverage_90": ".0%", "microseconds": ".0f"}
     rows = {
         f"{name}: {method}": {title: format(own[key], forms[key]) for key, title in COLUMNS.items()}
         for name, methods in results["sets"].items()
         for method, own in methods.items()
     }
-    return dict.fromkeys(COLUMNS.values(), ""), rows
+    return ScoreTable(
+        f"Predictions of one pass, after the first {UNSCORED} rows", dict.fromkeys(COLUMNS.values(), ""), rows
+    )
+
+
+MARKS = {
+    "GGLNRegressor()": (GREEN, "D"),
+    "linear regression (River)": (ORANGE, "o"),
+    "Bayesian linear regression (River)": (BLUE, "s"),
+    "adaptive random forest (River)": (SKY, "^"),
+    "linear SGD (scikit-learn)": ("black", "x"),
+    "MLP (scikit-learn)": (PURPLE, "v"),
+}
+
+
+def draw(results: Results) -> Figure:
+    """Draw each set's RMSE relative to ours and its NLL less ours, of all predictions of one pass."""
+    from ggln.reproduction.shared.dots import compare
+
+    return compare(results["sets"], MARKS, "One pass, each row predicted before it is learnt")

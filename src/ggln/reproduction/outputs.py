@@ -1,12 +1,15 @@
-"""Several outputs: whether intervals, joint regions and correlations are honest, for each covariance.
+"""Several outputs with noise of unequal size: intervals, joint regions, correlations and likelihood.
 
 Two or four smooth functions of five features, with noise of unequal size that goes together. Of new rows,
 nine in ten should lie in each output's 90 % interval, and nine in ten in the joint 90 % region.
+
+Needs CatBoost, which the extra `peers` of the package installs, unless --models leaves it out.
+
+Example: ggln reproduce outputs --cases "1:10 r=0.8" --seeds 1 --models apart,diagonal
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +18,15 @@ from sklearn.model_selection import KFold
 
 from ggln.distributions import CopulaMixture, GaussianMixture
 from ggln.extras import require
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.ablated import build
-from ggln.reproduction.peer_models import CATBOOST, FOLDS
-from ggln.reproduction.record import Results, machine
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
+from ggln.reproduction.competitors.regressors import CATBOOST, FOLDS
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.ablated import build
+from ggln.reproduction.shared.averages import means
+from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 VERSION = "4"
@@ -127,32 +135,31 @@ def evaluate(case: str, model: str, rows: int, seed: int, setting: dict[str, Any
 
 
 def run(
-    cases: Sequence[str] = tuple(CASES),
-    rows: int = 600,
-    seeds: int = 3,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    models: Sequence[str] = MODELS,
+    cases: Annotated[Sequence[str], NameList("Names of cases, separated by commas; all by default.")] = tuple(
+        CASES
+    ),
+    rows: Annotated[int, Option("Training rows.", least=20)] = 600,
+    seeds: Annotated[int, Option("Tables of each case, averaged.", least=1)] = 3,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    models: Models = MODELS,
 ) -> Results:
     """Learn `rows` rows of each case with all models, with so many seeds for tables and models."""
-    setting = uci.default_setting()
-    places = [(case, model) for case in cases for model in models]
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {"case": case, "model": model, "rows": rows, "seed": seed, "setting": setting},
-            VERSION,
-        )
-        for case, model in places
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    measured: dict[str, dict[str, Results]] = {case: {} for case in cases}
-    for case, model in places:
-        parts = [next(found) for _ in range(seeds)]
-        measured[case][model] = {
-            score: np.mean([part[score] for part in parts], axis=0).tolist() for score in parts[0]
-        }
+    setting = defaults.default_setting()
+    wanted = {
+        (case, model): [
+            jobs.Job(
+                evaluate,
+                {"case": case, "model": model, "rows": rows, "seed": seed, "setting": setting},
+                VERSION,
+            )
+            for seed in range(seeds)
+        ]
+        for case in cases
+        for model in models
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {case: {model: means(parts) for model, parts in own.items()} for case, own in found.items()}
     return {
         "experiment": "outputs",
         "settings": setting,
@@ -165,8 +172,8 @@ def run(
     }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the columns, and a line for each case and model; a star is out of its range."""
+def table(results: Results) -> ScoreTable:
+    """Return a line for each case and model; a star is out of its range."""
     lines = {}
     for case, models in results["cases"].items():
         for model, own in models.items():
@@ -178,4 +185,52 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
                 "correlation\noff by": f"{own['correlation']:.2f}{marks['correlation']}",
                 "NLL": f"{own['nll']:.2f}",
             }
-    return dict.fromkeys(next(iter(lines.values())), ""), lines
+    return ScoreTable(
+        f"{results['rows']} rows learnt, {results['new_rows']} new ones; a star is out of its range",
+        dict.fromkeys(next(iter(lines.values())), ""),
+        lines,
+    )
+
+
+PANELS = {
+    "inside each output's\n90 % interval, %": ("least", "most"),
+    "inside the joint\n90 % region, %": ("joint",),
+    "correlation off by": ("correlation",),
+    "joint NLL less that\nof apart": ("nll",),
+}
+FIRST = "apart"
+STYLES = (BLUE, "o"), (PURPLE, "D"), (GREEN, "^"), (ORANGE, "v"), (RED, "s"), (GREY, "P")
+"""Of models in their order."""
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw what intervals and regions hold, how far correlations are off, and the likelihood."""
+    cases = results["cases"]
+    models = list(next(iter(cases.values())))
+    figure = new_figure(10.0, 1.6 + 0.6 * len(cases))
+    panels = figure.subplots(1, len(PANELS), sharey=True)
+    for axes, (label, names) in zip(panels, PANELS.items(), strict=True):
+        percent = 100.0 if names[0] in ("least", "joint") else 1.0
+        if names[0] in results["goals"]:
+            low, high = results["goals"][names[0]]
+            axes.axvspan(percent * low, percent * high, color=BLUE, alpha=0.12, linewidth=0)
+        for number, (model, (color, marker)) in enumerate(zip(models, STYLES, strict=False)):
+            heights = [place + 0.13 * (number - 0.5 * (len(models) - 1)) for place in range(len(cases))]
+            for name in names:
+                found = [percent * own[model][name] - _less(own, name) for own in cases.values()]
+                shown = model if name == names[0] and axes is panels[0] else None
+                axes.plot(found, heights, marker, color=color, markersize=4, label=shown)
+        axes.set_xlabel(label)
+        axes.tick_params(axis="y", length=0)
+        for place in range(1, len(cases)):
+            axes.axhline(place - 0.5, color=GREY, alpha=0.3, linewidth=0.8)
+    panels[0].set_yticks(range(len(cases)), list(cases))
+    panels[0].set_ylim(len(cases) - 0.5, -0.5)
+    figure.legend(loc="outside upper center", ncols=len(models))
+    return figure
+
+
+def _less(models: dict[str, Any], name: str) -> float:
+    """Return the likelihood that others' are compared with; nothing for what has a goal of its own."""
+    return float(models.get(FIRST, next(iter(models.values())))["nll"]) if name == "nll" else 0.0

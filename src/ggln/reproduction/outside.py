@@ -1,26 +1,34 @@
-"""How far error bars can be trusted outside the data: coverage at 1, 1.5 and 3 times the range learnt.
+"""Error bars outside the data: what 90 % intervals cover at 1.5 and 3 times the range learnt.
 
-Features of the rows learnt are uniform in a box. New rows are uniform in that box, scaled about its middle by
-each factor; what is measured are the rows of it that lie outside the box learnt, in one feature at least.
+Features of the rows learnt are uniform in a box. New rows are uniform in that box, scaled about its middle
+by each factor; what is measured are the rows of it that lie outside the box learnt, in one feature at least.
 
 Friedman's second and third functions have a pole and a change of sign where features pass zero, at the edge
 of the box on which they are defined. They are learnt in the middle third of it, so that three times the
 range is where they are defined; and, to see what nobody can know, on the whole of it.
+
+Needs NGBoost and CatBoost, which the extra `peers` of the package installs, unless --models leaves them out.
+
+Example: ggln reproduce outside --functions "line,fast sine" --seeds 1 --models "GGLNRegressor()"
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.ablated import WITHOUT, build
-from ggln.reproduction.peer_models import PEERS
-from ggln.reproduction.quantile_models import quantile_forest
-from ggln.reproduction.record import Results, machine
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
+from ggln.reproduction.competitors.quantile_regressors import quantile_forest
+from ggln.reproduction.competitors.regressors import PEERS
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.ablated import WITHOUT, build
+from ggln.reproduction.shared.averages import means
+from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
 
 FloatArray = NDArray[np.float64]
 VERSION = "4"
@@ -42,7 +50,7 @@ DOMAIN = np.array([[0.0, 40 * np.pi, 0.0, 1.0], [100.0, 560 * np.pi, 1.0, 11.0]]
 """Where Friedman's second and third functions are defined."""
 
 
-class Task(NamedTuple):
+class BoxedFunction(NamedTuple):
     """A function of rows [n, d], and the box [2, d] in which it is learnt."""
 
     function: Callable[[FloatArray], NDArray[Any]]
@@ -85,20 +93,20 @@ def middle_third(box: FloatArray) -> FloatArray:
 
 
 TASKS = {
-    "line": Task(lambda X: X[:, 0], cube(1)),
-    "line of 5": Task(lambda X: X @ SLOPES, cube(5)),
-    "slow sine": Task(lambda X: np.sin(3 * X[:, 0]), cube(1)),
-    "fast sine": Task(lambda X: np.sin(6 * X[:, 0] + 0.5), cube(1)),
-    "sines of 5": Task(
+    "line": BoxedFunction(lambda X: X[:, 0], cube(1)),
+    "line of 5": BoxedFunction(lambda X: X @ SLOPES, cube(5)),
+    "slow sine": BoxedFunction(lambda X: np.sin(3 * X[:, 0]), cube(1)),
+    "fast sine": BoxedFunction(lambda X: np.sin(6 * X[:, 0] + 0.5), cube(1)),
+    "sines of 5": BoxedFunction(
         lambda X: np.sin(3 * X[:, 0]) + 0.5 * np.sin(2 * X[:, 1] + 1) + 0.5 * X[:, 2], cube(5)
     ),
-    "Friedman 1": Task(friedman_1, np.array([[0.0], [1.0]]) * np.ones(10)),
-    "Friedman 2": Task(friedman_2, middle_third(DOMAIN)),
-    "Friedman 3": Task(friedman_3, middle_third(DOMAIN)),
-    "parabola": Task(lambda X: X[:, 0] ** 2, cube(1)),
-    "step": Task(lambda X: (X[:, 0] > 0.2) * 1.0, cube(1)),
-    "Friedman 2 past zero": Task(friedman_2, DOMAIN),
-    "Friedman 3 past zero": Task(friedman_3, DOMAIN),
+    "Friedman 1": BoxedFunction(friedman_1, np.array([[0.0], [1.0]]) * np.ones(10)),
+    "Friedman 2": BoxedFunction(friedman_2, middle_third(DOMAIN)),
+    "Friedman 3": BoxedFunction(friedman_3, middle_third(DOMAIN)),
+    "parabola": BoxedFunction(lambda X: X[:, 0] ** 2, cube(1)),
+    "step": BoxedFunction(lambda X: (X[:, 0] > 0.2) * 1.0, cube(1)),
+    "Friedman 2 past zero": BoxedFunction(friedman_2, DOMAIN),
+    "Friedman 3 past zero": BoxedFunction(friedman_3, DOMAIN),
 }
 """The first eight are those of the goal; the others show how far it goes. `Of 5`: of five features."""
 
@@ -171,31 +179,34 @@ def evaluate(name: str, model: str, rows: int, seed: int, setting: dict[str, Any
 
 
 def run(
-    tasks: Sequence[str] = tuple(TASKS),
-    rows: int = 300,
-    seeds: int = 2,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    models: Sequence[str] = MODELS,
+    functions: Annotated[
+        Sequence[str], NameList("Names of functions, separated by commas; all by default.")
+    ] = tuple(TASKS),
+    rows: Annotated[int, Option("Rows to learn.", least=50)] = 300,
+    seeds: Annotated[int, Option("Tables of each function, averaged.", least=1)] = 2,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    models: Models = MODELS,
 ) -> Results:
     """Fit all models to `rows` rows of each function, with so many seeds for tables and models."""
-    setting = uci.default_setting()
+    setting = defaults.default_setting()
     own = {OURS: setting, BEFORE: setting | {WITHOUT: ("outside",)}}
-    places = [(name, model) for name in tasks for model in models]
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {"name": name, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
-            VERSION,
-        )
-        for name, model in places
-        for seed in range(FIRST_SEED, FIRST_SEED + seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    measured: dict[str, dict[str, Results]] = {name: {} for name in tasks}
-    for name, model in places:
-        parts = [next(found) for _ in range(seeds)]
-        measured[name][model] = {score: float(np.mean([part[score] for part in parts])) for score in parts[0]}
+    wanted = {
+        (name, model): [
+            jobs.Job(
+                evaluate,
+                {"name": name, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
+                VERSION,
+            )
+            for seed in range(FIRST_SEED, FIRST_SEED + seeds)
+        ]
+        for name in functions
+        for model in models
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {
+        name: {model: means(parts) for model, parts in cells.items()} for name, cells in found.items()
+    }
     return {
         "experiment": "outside",
         "settings": setting,
@@ -210,8 +221,8 @@ def run(
     }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and each model's coverage in percent inside, and outside at each factor.
+def table(results: Results) -> ScoreTable:
+    """Return each model's coverage in percent inside, and outside at each factor.
 
     Of ours, also how much wider intervals are inside than without widening. A star misses the goal.
     """
@@ -221,7 +232,11 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
         for name, own in results["tasks"].items()
     }
     columns = [*models, *([WIDER] if {OURS, BEFORE} <= set(models) else [])]
-    return dict.fromkeys(columns, ""), lines
+    return ScoreTable(
+        "Percent within 90 % intervals: inside, and outside at 1.5 and 3 times the range (*: below 80)",
+        dict.fromkeys(columns, ""),
+        lines,
+    )
 
 
 WIDER = "wider inside"
@@ -236,3 +251,39 @@ def _inside(own: dict[str, Results]) -> dict[str, str]:
     if not {OURS, BEFORE} <= own.keys():
         return {}
     return {WIDER: f"{own[OURS]['width_1'] / own[BEFORE]['width_1']:.3f}"}
+
+
+OURS, BEFORE, FOREST = "GGLNRegressor()", "without widening", "quantile forest"
+STYLES = {
+    OURS: (BLUE, "o"),
+    BEFORE: (GREY, "o"),
+    "Gaussian process": (RED, "D"),
+    "NGBoost": (ORANGE, "s"),
+    "CatBoost": (GREEN, "^"),
+    FOREST: (PURPLE, "v"),
+}
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw each model's coverage, a panel for each multiple of the range and a line for each function."""
+    tasks = results["tasks"]
+    figure = new_figure(9.0, 1.3 + 0.32 * len(tasks))
+    panels = figure.subplots(1, len(results["factors"]), sharey=True)
+    models = list(next(iter(tasks.values())))
+    for axes, factor in zip(panels, results["factors"], strict=True):
+        axes.axvspan(100 * results["goal"], 100, color=BLUE, alpha=0.12, linewidth=0)
+        for model in reversed(models):  # ours on top
+            color, marker = STYLES[model]
+            found = [100 * own[model][f"covered_{factor:g}"] for own in tasks.values()]
+            axes.plot(found, range(len(tasks)), marker, color=color, markersize=5, label=model, clip_on=False)
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("inside" if factor == 1.0 else f"outside, at {factor:g} times the range")
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", color=GREY, alpha=0.2)
+    panels[0].set_yticks(range(len(tasks)), list(tasks))
+    panels[0].set_ylim(len(tasks) - 0.5, -0.5)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=6)
+    figure.supxlabel("percent of new rows within 90 % intervals", fontsize="medium")
+    return figure

@@ -1,4 +1,4 @@
-"""`GGLNRegressor()` beside other regressors with error bars: the same splits, the same measures.
+"""Other regressors with error bars on the splits of Table 1, and published numbers.
 
 Published numbers stand beside the measured ones. They were made with the same splits, but each with its own
 way to choose settings.
@@ -6,11 +6,15 @@ way to choose settings.
 "CatBoost" is two models: the RMSE is that of `CatBoostRegressor()` as it is; NLL and intervals are those of
 the loss "RMSEWithUncertainty", without which it has none. The latter's own RMSE is beside them as
 `rmse_of_intervals`. The time is that of both fits, with that of the defaults alone as `point_seconds`.
+
+The defaults' fits are those of `ggln reproduce uci`. Needs NGBoost and CatBoost, which the extra `peers` of
+the package installs.
+
+Example: ggln reproduce peers --sets yacht,boston --splits 5 --n-jobs -1
 """
 
 import math
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +22,16 @@ import numpy as np
 
 from ggln import datasets
 from ggln.extras import require, version
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.peer_models import GP_ROWS, LIBRARIES, NOTES, PEERS, POINTS
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import gaussian, scores
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
+from ggln.reproduction import uci
+from ggln.reproduction.competitors.regressors import GP_ROWS, LIBRARIES, NOTES, PEERS, POINTS
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.averages import averages
+from ggln.reproduction.shared.options import STORE, DataDir, Models, Sets, Splits, Store, Workers
+from ggln.reproduction.shared.pictures import Figure
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import gaussian, scores
+from ggln.reproduction.shared.tables import ScoreTable
 
 OURS = "GGLNRegressor()"
 MODELS = (OURS, *PEERS)
@@ -116,12 +126,12 @@ def evaluate(name: str, split: int, peer: str, seed: int, data_dir: Path | None 
 
 
 def run(
-    sets: Sequence[str] = tuple(PUBLISHED),
-    splits: int = 20,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    models: Sequence[str] = MODELS,
+    sets: Sets = tuple(PUBLISHED),
+    splits: Splits = 20,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    models: Models = MODELS,
     **replaced: Any,
 ) -> Results:
     """Evaluate all models on the first `splits` splits (or all there are) of some sets.
@@ -133,7 +143,7 @@ def run(
     for library in (LIBRARIES[model] for model in models if model in LIBRARIES):
         require(library)  # what is missing is missed before any job starts
         needed |= version(library)
-    setting = uci.default_setting() | replaced
+    setting = defaults.default_setting() | replaced
     wanted: dict[tuple[str, str], list[jobs.Job]] = {}
     for name in sets:
         for model in models:
@@ -150,10 +160,14 @@ def run(
                 )
                 for split in range(uci.count_splits(name, splits, data_dir))
             ]
-    found = iter(jobs.run([job for own in wanted.values() for job in own], store, n_jobs, "fits"))
-    measured: Results = {name: {} for name in sets}
-    for (name, model), own in wanted.items():
-        measured[name][model] = uci.averages({(split, 0): next(found) for split in range(len(own))})
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {
+        name: {
+            model: averages({(split, 0): one for split, one in enumerate(parts)})
+            for model, parts in found.get(name, {}).items()
+        }
+        for name in sets
+    }
     return {
         "experiment": "peers",
         "published": {name: published(name) for name in sets},
@@ -179,8 +193,8 @@ COLUMNS = {
 }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and a line for each set and model, measured ones first, then published ones."""
+def scores_table(results: Results) -> ScoreTable:
+    """Return a line for each set and model, measured ones first, then published ones."""
     rows: dict[str, dict[str, str]] = {}
     for name, models in results["sets"].items():
         for model, own in models.items():
@@ -193,14 +207,17 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
                 title: "" if numbers.get(key) is None else f"{numbers[key]:.{DIGITS}f}"
                 for key, (title, _) in COLUMNS.items()
             }
-    return {title: "" for title, _ in COLUMNS.values()}, rows
+    notes = tuple(f"{model}: {note}" for model, note in results["notes"].items())
+    return ScoreTable(
+        "Mean over the splits' test rows", {title: "" for title, _ in COLUMNS.values()}, rows, notes
+    )
 
 
 def _digits(rmse: float) -> str:
     return ".3f" if rmse >= 0.05 else ".5f"
 
 
-def marks(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+def marks(results: Results) -> ScoreTable:
     """Return where `GGLNRegressor()` is better than, equal to or worse than published; the last line counts.
 
     Ours is rounded to the digits that were published.
@@ -217,7 +234,16 @@ def marks(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     for title in columns.values():
         found = [row[title] for row in rows.values()]
         counts[title] = f"{found.count('better')} of {len(found)}"
-    return dict.fromkeys(columns.values(), ""), rows | {"better": counts}
+    return ScoreTable(
+        "GGLNRegressor() against published numbers, as far as they were rounded",
+        dict.fromkeys(columns.values(), ""),
+        rows | {"better": counts},
+    )
+
+
+def table(results: Results) -> list[ScoreTable]:
+    """Return all scores, and where ours are better than published ones."""
+    return [scores_table(results), marks(results)]
 
 
 def _rival(sources: Results, key: str, rival: str) -> float:
@@ -230,3 +256,23 @@ def _mark(ours: float, rival: float) -> str:
     if math.isclose(rounded, rival, abs_tol=0.1**DIGITS / 2):
         return "equal"
     return "better" if rounded < rival else "worse"
+
+
+MARKS = {
+    "GGLNRegressor()": (GREEN, "D"),
+    "NGBoost": (ORANGE, "o"),
+    "CatBoost": (RED, "*"),
+    "gradient boosting": (BLUE, "s"),
+    "random forest": (SKY, "^"),
+    "Gaussian process": (PURPLE, "v"),
+    "Bayesian ridge": ("black", "x"),
+}
+HOLLOW = {"NGBoost": (ORANGE, "o"), "deep ensembles": (GREY, "P")}
+
+
+def draw(results: Results) -> Figure:
+    """Draw each set's RMSE relative to ours and its NLL less ours, measured and published."""
+    from ggln.reproduction.shared.dots import compare
+
+    title, notes = "Test rows, mean over the splits", results.get("notes")
+    return compare(results["sets"], MARKS, title, results["published"], HOLLOW, notes)

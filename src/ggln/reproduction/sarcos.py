@@ -1,14 +1,16 @@
-"""Table 2, left: the seven torques of a robot's arm at once, beside scikit-learn's regressors.
+"""Table 2: seven torques at once, beside scikit-learn's regressors on the same rows.
 
 All test rows of SARCOS are also in its training file. The paper's protocol leaves them there; the leak-free
 one takes them out. Where the official training file is not at hand, a partial one is used, and the results
 say so: published errors then stand beside them, but do not compare.
+
+Example: ggln reproduce sarcos --epochs 20 --n-jobs -1
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
@@ -21,10 +23,13 @@ from sklearn.preprocessing import StandardScaler
 
 from ggln import datasets, presets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
-from ggln.reproduction.uci import default_setting
+from ggln.palette import BLUE, GREEN, GREY
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Seed, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
+from ggln.reproduction.shared.tables import ScoreTable
 
 PAPER = {
     "G-GLN": 0.10,
@@ -97,13 +102,22 @@ def evaluate(
 
 
 def run(
-    rows: int | None = None,
-    seed: int = 0,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    models: tuple[str, ...] = MODELS,
-    protocols: tuple[str, ...] = tuple(PROTOCOLS),
+    rows: Annotated[int | None, Option("Training rows to use; all by default.", least=50)] = None,
+    seed: Seed = 0,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    models: Annotated[
+        Sequence[str],
+        NameList(
+            "Of G-GLN, defaults, linear regression, random forest, gradient boosting and MLP, separated "
+            "by commas; all by default."
+        ),
+    ] = MODELS,
+    protocols: Annotated[
+        Sequence[str], NameList("Of paper and leak-free, separated by commas; both by default.")
+    ] = tuple(PROTOCOLS),
+    epochs: Annotated[int | None, Option("Instead of the paper's 2000.", least=1)] = None,
     **replaced: Any,
 ) -> Results:
     """Evaluate models with one protocol or both, on `rows` random training rows or on all.
@@ -111,7 +125,8 @@ def run(
     `replaced` arguments of the paper's network, its 2000 epochs for example, make it another experiment.
     """
     datasets.load_sarcos(data_dir)  # what is missing is missed before any job starts
-    settings = {"G-GLN": presets.PAPER_SARCOS | replaced, "defaults": default_setting()}
+    replaced |= {} if epochs is None else {"epochs": epochs}
+    settings = {"G-GLN": presets.PAPER_SARCOS | replaced, "defaults": defaults.default_setting()}
     wanted = [
         jobs.Job(
             evaluate,
@@ -142,8 +157,11 @@ def run(
     }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and for each model its errors as text, the paper's beside ours."""
+PARTIAL = "Trained on a part of the official training rows: published errors do not compare."
+
+
+def table(results: Results) -> ScoreTable:
+    """Return for each model its errors as text, the paper's beside ours."""
     measured = next(iter(results["protocols"].values()))
     rows: dict[str, dict[str, str]] = {}
     for model in [*measured, *(name for name in results["paper"] if name not in measured)]:
@@ -155,4 +173,46 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
             rows[model][f"{protocol}\nseconds"] = "" if own is None else f"{own['seconds']:.1f}"
     protocols = list(results["protocols"])
     columns = ["published", *protocols, *(f"{protocol}\nseconds" for protocol in protocols)]
-    return dict.fromkeys(columns, ""), rows
+    return ScoreTable(
+        "Test MSE over the seven torques",
+        dict.fromkeys(columns, ""),
+        rows,
+        () if results["complete"] else (PARTIAL,),
+    )
+
+
+NAMES = {"G-GLN": "G-GLN, the paper's network", "defaults": "GGLNRegressor()"}
+BARS = {
+    "paper": (BLUE, "test rows also in the training file (the paper's protocol)"),
+    "leak-free": (GREEN, "test rows taken out"),
+}
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw each model's mean squared error with both protocols, and the paper's where it gives one."""
+    models = list(next(iter(results["protocols"].values())))
+    figure = new_figure(7.5, 1.5 + 0.55 * len(models))
+    axes = figure.subplots()
+    for number, (protocol, (color, text)) in enumerate(BARS.items()):
+        if protocol not in results["protocols"]:
+            continue
+        values = [results["protocols"][protocol][model]["mse"] for model in models]
+        places = [place + 0.36 * number - 0.18 for place in range(len(models))]
+        bars = axes.barh(places, values, height=0.34, color=color, label=text)
+        axes.bar_label(bars, fmt="%.2f", padding=3)
+    published = [
+        (place, results["paper"][model]) for place, model in enumerate(models) if model in results["paper"]
+    ]
+    for number, (place, value) in enumerate(published):
+        label = "the paper's table" if number == 0 else None
+        axes.plot([value, value], [place - 0.42, place + 0.42], color="black", linewidth=1.5, label=label)
+    axes.set_yticks(range(len(models)), [NAMES.get(model, model) for model in models])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.grid(axis="x", color=GREY, alpha=0.3)
+    axes.set_axisbelow(True)
+    axes.margins(x=0.1)
+    axes.set_xlabel("test MSE, mean over the seven torques (less is better)")
+    figure.legend(loc="outside upper left")
+    return figure

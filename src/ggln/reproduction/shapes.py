@@ -1,27 +1,34 @@
-"""How far error bars can be trusted where noise is not Gaussian: ten kinds of noise, and other regressors.
+"""Error bars under ten kinds of noise: tails, halves and quarters, and the CRPS of other regressors.
 
 What is measured of intervals is the probability integral transform u = F(y) of new rows: below 0.05 a target
 is below the 90 % interval, above 0.95 it is above. Where targets repeat, F jumps: u is then uniform between
 F at both ends of the target's cell (`noises.CELLS`), the randomised transform, which is uniform if the
 distribution is right.
+
+Needs NGBoost and CatBoost, which the extra `peers` of the package installs, unless --models leaves them out.
+
+Example: ggln reproduce shapes --noises normal,counts --seeds 1 --models "GGLNRegressor()"
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture
-from ggln.reproduction import jobs, uci
-from ggln.reproduction.ablated import WITHOUT, build
-from ggln.reproduction.noises import NOISES, half_cells, sample
-from ggln.reproduction.peer_models import PEERS
-from ggln.reproduction.quantile_models import crps, quantile_boosting, quantile_forest
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import gaussian
-from ggln.reproduction.seeds import standard_error
+from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
+from ggln.reproduction.competitors.quantile_regressors import crps, quantile_boosting, quantile_forest
+from ggln.reproduction.competitors.regressors import PEERS
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.ablated import WITHOUT, build
+from ggln.reproduction.shared.averages import means, standard_error
+from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import gaussian
+from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks.noises import NOISES, half_cells, sample
 
 VERSION = "4"
 OURS, PLAIN = "GGLNRegressor()", "spreads alone"
@@ -82,32 +89,38 @@ def evaluate(noise: str, model: str, rows: int, seed: int, setting: dict[str, An
 
 
 def run(
-    noises: Sequence[str] = tuple(NOISES),
-    rows: int = 1000,
-    seeds: int = 5,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    models: Sequence[str] = MODELS,
+    noises: Annotated[
+        Sequence[str], NameList("Names of kinds of noise, separated by commas; all by default.")
+    ] = tuple(NOISES),
+    rows: Annotated[int, Option("Training rows.", least=20)] = 1000,
+    seeds: Annotated[int, Option("Tables of each kind, averaged.", least=1)] = 5,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    models: Models = MODELS,
 ) -> Results:
     """Fit all models to `rows` rows of each noise, with so many seeds for tables and models."""
-    setting = uci.default_setting()
+    setting = defaults.default_setting()
     own = {OURS: setting, PLAIN: setting | {WITHOUT: ("shapes",)}}
-    places = [(noise, model) for noise in noises for model in models]
-    wanted = [
-        jobs.Job(
-            evaluate,
-            {"noise": noise, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
-            VERSION,
-        )
-        for noise, model in places
-        for seed in range(seeds)
-    ]
-    found = iter(jobs.run(wanted, store, n_jobs, "fits"))
-    measured: dict[str, dict[str, Results]] = {noise: {} for noise in noises}
-    for noise, model in places:
-        parts = [next(found) for _ in range(seeds)]
-        measured[noise][model] = {score: np.mean([part[score] for part in parts]) for score in parts[0]}
-        measured[noise][model]["crps_error"] = standard_error([part["crps"] for part in parts])
+    wanted = {
+        (noise, model): [
+            jobs.Job(
+                evaluate,
+                {"noise": noise, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
+                VERSION,
+            )
+            for seed in range(seeds)
+        ]
+        for noise in noises
+        for model in models
+    }
+    found = jobs.run_grid(wanted, store, n_jobs, "fits")
+    measured = {
+        noise: {
+            model: means(parts) | {"crps_error": standard_error([part["crps"] for part in parts])}
+            for model, parts in cells.items()
+        }
+        for noise, cells in found.items()
+    }
     return {
         "experiment": "shapes",
         "settings": setting,
@@ -135,8 +148,8 @@ COLUMNS = {
 }
 
 
-def table(results: Results, model: str = OURS) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and for each noise the shares of rows in percent; a star is out of its range."""
+def shares_table(results: Results, model: str = OURS) -> ScoreTable:
+    """Return for each noise the shares of rows in percent; a star is out of its range."""
     rows = {
         noise: {
             title: f"{100 * own[model][name]:.1f}{'' if _right(name, own[model][name]) else ' *'}"
@@ -144,7 +157,9 @@ def table(results: Results, model: str = OURS) -> tuple[dict[str, str], dict[str
         }
         for noise, own in results["noises"].items()
     }
-    return dict.fromkeys(COLUMNS.values(), ""), rows
+    return ScoreTable(
+        f"{model}: new rows in percent; a star is out of its range", dict.fromkeys(COLUMNS.values(), ""), rows
+    )
 
 
 def _right(name: str, value: float) -> bool:
@@ -152,7 +167,63 @@ def _right(name: str, value: float) -> bool:
     return low <= value <= high
 
 
-def crps_table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the columns, and for each noise the CRPS of each model."""
+def crps_table(results: Results) -> ScoreTable:
+    """Return for each noise the CRPS of each model."""
     rows = {noise: {model: own[model]["crps"] for model in own} for noise, own in results["noises"].items()}
-    return dict.fromkeys(next(iter(rows.values())), ".3f"), rows
+    return ScoreTable("CRPS on new rows", dict.fromkeys(next(iter(rows.values())), ".3f"), rows)
+
+
+def table(results: Results) -> list[ScoreTable]:
+    """Return the shares of rows of both of ours, as far as they took part, and the CRPS of all."""
+    measured = next(iter(results["noises"].values()))
+    return [
+        *(shares_table(results, model) for model in (PLAIN, OURS) if model in measured),
+        crps_table(results),
+    ]
+
+
+OURS, PLAIN = "GGLNRegressor()", "spreads alone"
+PANELS = {
+    "below and above\nthe 90 % interval, %": ("below", "above"),
+    "inside the\n50 % interval, %": ("inside_50",),
+    "inside the 90 % interval,\nquarters by width, %": tuple(f"quarter_{number}" for number in range(1, 5)),
+}
+MARKERS = {"below": "<", "above": ">"}
+STYLES = {
+    PLAIN: (GREY, "o"),
+    "NGBoost": (ORANGE, "s"),
+    "CatBoost": (GREEN, "^"),
+    "quantile forest": (PURPLE, "v"),
+    "quantile boosting": (RED, "D"),
+}
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw what intervals hold, with and without shapes, and the CRPS of others relative to ours."""
+    noises = results["noises"]
+    figure = new_figure(10.0, 1.4 + 0.35 * len(noises))
+    panels = figure.subplots(1, len(PANELS) + 1, sharey=True, width_ratios=[1, 1, 1, 1.3])
+    for axes, (label, names) in zip(panels, PANELS.items(), strict=False):
+        low, high = results["goals"][names[0]]
+        axes.axvspan(100 * low, 100 * high, color=BLUE, alpha=0.12, linewidth=0)
+        for model, color, shift in ((PLAIN, GREY, 0.18), (OURS, BLUE, -0.18)):
+            for name in names:
+                found = [100 * own[model][name] if model in own else float("nan") for own in noises.values()]
+                heights = [place + shift for place in range(len(noises))]
+                axes.plot(found, heights, MARKERS.get(name, "o"), color=color, markersize=4)
+        axes.set_xlabel(label)
+    last = panels[-1]
+    last.axvline(1.0, color=BLUE, linewidth=1.0, label=OURS)
+    for model, (color, marker) in STYLES.items():
+        places = [(n, own) for n, own in enumerate(noises.values()) if model in own and OURS in own]
+        ratios = [own[model]["crps"] / own[OURS]["crps"] for _, own in places]
+        last.plot(ratios, [n for n, _ in places], marker, color=color, markersize=4, label=model)
+    last.set_xlabel("CRPS relative to ours\n(right: worse)")
+    for axes in panels:
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", color=GREY, alpha=0.2)
+    panels[0].set_yticks(range(len(noises)), list(noises))
+    panels[0].set_ylim(len(noises) - 0.5, -0.5)
+    figure.legend(*last.get_legend_handles_labels(), loc="outside upper center", ncols=6)
+    return figure

@@ -1,17 +1,27 @@
-"""Figures 3A and 4: samples of the Swiss roll are learnt, then a grid goes through 24 denoising steps."""
+"""Figures 3A and 4: a grid through 24 denoising steps, beside the paper's perceptrons.
+
+Needs JAX and Optax, which the extra `peers` of the package installs.
+
+Example: ggln reproduce swiss-roll --samples 500 --seeds 1
+"""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln import extras
 from ggln.density import DenoisingDensity
-from ggln.reproduction import denoising_mlp, jobs, roll
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.seeds import Mean, average
+from ggln.palette import BLUE, GREY, ORANGE
+from ggln.reproduction.competitors import denoising_perceptron
+from ggln.reproduction.shared import jobs
+from ggln.reproduction.shared.averages import Mean, average
+from ggln.reproduction.shared.options import STORE, NumberList, Repeats, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks import roll
 
 FloatArray = NDArray[np.float64]
 Field = Callable[[FloatArray], FloatArray]
@@ -46,7 +56,7 @@ def field(method: str, settings: dict[str, Any], rows: int, seed: int, n_jobs: i
         model = DenoisingDensity(**settings, random_state=seed, n_jobs=n_jobs).fit(clean)
         return model.denoise
     noisy = clean + roll.NOISE * np.random.default_rng([seed, 1]).standard_normal(clean.shape)
-    return denoising_mlp.train(clean, noisy, *MLPS[method], seed)
+    return denoising_perceptron.train(clean, noisy, *MLPS[method], seed)
 
 
 def follow(method: str, settings: dict[str, Any], rows: int, seed: int) -> Results:
@@ -75,10 +85,10 @@ def follow(method: str, settings: dict[str, Any], rows: int, seed: int) -> Resul
 
 
 def run(
-    sizes: Sequence[int] = (500, 5000),
-    seeds: int = 3,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
+    samples: Annotated[Sequence[int], NumberList("Numbers of samples to learn from.")] = (500, 5000),
+    seeds: Repeats = 3,
+    store: Store = STORE,
+    n_jobs: Workers = None,
     **replaced: Any,
 ) -> Results:
     """Follow all methods for all numbers of samples; numbers are means over seeds, pictures of the first."""
@@ -88,13 +98,13 @@ def run(
         jobs.Job(
             follow, {"method": m, "settings": {} if m in MLPS else settings, "rows": n, "seed": seed}, VERSION
         )
-        for n in sizes
+        for n in samples
         for m in (*METHODS, TRUTH)
         for seed in range(seeds)
     ]
     found = iter(jobs.run(wanted, store, n_jobs, "fields"))
     measured: dict[str, Any] = {}
-    for n in sizes:
+    for n in samples:
         measured[str(n)] = {}
         for method in (*METHODS, TRUTH):
             own = [next(found) for _ in range(seeds)]
@@ -117,8 +127,8 @@ def run(
     }
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Mean]]]:
-    """Return the columns, and a line for each method."""
+def table(results: Results) -> ScoreTable:
+    """Return a line for each method."""
     cells = {
         f"{measure.replace('_', ' ')}, {n}": (n, measure) for n in results["samples"] for measure in MEASURES
     }
@@ -130,4 +140,29 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, Mean]]]
         }
         for method in (*METHODS, TRUTH)
     }
-    return dict.fromkeys(cells, ""), rows
+    return ScoreTable("Denoised grid to the roll, and the score's error", dict.fromkeys(cells, ""), rows)
+
+
+def draw(results: Results) -> Figure:
+    """Draw a line for each method: the grid after some steps, for each number of samples."""
+    samples, shown = results["samples"], results["shown"]
+    methods = list(next(iter(samples.values())))
+    width = len(shown) * len(samples)
+    figure = new_figure(1.1 * width + 1.4, 1.2 * len(methods))
+    panels = figure.subplots(len(methods), width, squeeze=False, sharex=True, sharey=True)
+    for line, method in zip(panels, methods, strict=True):
+        colour = BLUE if method.startswith("G-GLN") else ORANGE if "MLP" in method else GREY
+        for block, own in enumerate(samples.values()):
+            for i, points in enumerate(own[method]["path"]):
+                axes = line[block * len(shown) + i]
+                axes.scatter(*np.array(points).T, s=1.5, color=colour, linewidths=0)
+                axes.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=[], yticks=[], aspect="equal")
+            apart = f"to the roll {own[method]['distance']:.3f}, from it {own[method]['coverage']:.3f}"
+            axes.set_xlabel(apart, fontsize=7, loc="right")
+        label = method.replace(", ", ",\n")
+        line[0].set_ylabel(label, fontsize=8, rotation=0, ha="right", va="center")
+    for block, n in enumerate(samples):
+        for i, step in enumerate(shown):
+            title = f"{n} samples:\nthe grid" if step == 0 else f"step {step}"
+            panels[0, block * len(shown) + i].set_title(title, fontsize=8)
+    return figure

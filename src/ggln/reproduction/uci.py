@@ -1,24 +1,32 @@
-"""Table 1: regression on nine data sets, with the paper's network and twelve settings, and with the defaults.
+"""Table 1: nine data sets, the paper's network with twelve settings, and the defaults.
 
-The paper gives the best of its settings and names no validation set. Here the setting is chosen twice: on the
-test rows, which is the paper's way and flatters, and on a tenth of the training rows, which does not.
+The paper gives the best of its settings and names no validation set. Here the setting is chosen twice: on
+the test rows, which is the paper's way and flatters, and on a tenth of the training rows, which does not.
+
+Finished jobs of other sets and splits are part of the table, so it can be filled piece by piece.
+
+Example: ggln reproduce uci --sets yacht,boston --splits 5 --n-jobs -1
 """
 
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from ggln import datasets, presets
 from ggln.estimators.regressor import GGLNRegressor
-from ggln.reproduction import jobs
-from ggln.reproduction.record import Results, machine
-from ggln.reproduction.scores import scores
-from ggln.reproduction.seeds import standard_error
+from ggln.palette import BLUE, GREEN, GREY, ORANGE
+from ggln.reproduction.shared import defaults, jobs
+from ggln.reproduction.shared.averages import averages
+from ggln.reproduction.shared.options import STORE, DataDir, Option, Seeds, Sets, Splits, Store, Workers
+from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.record import Results, machine
+from ggln.reproduction.shared.scores import scores
+from ggln.reproduction.shared.tables import ScoreTable
 
 PAPER: dict[str, tuple[float, float]] = {
     "boston": (2.84, 0.03),
@@ -58,16 +66,7 @@ def grid(**replaced: Any) -> dict[str, Setting]:
 
 def settings(**replaced: Any) -> dict[str, Setting]:
     """Return the arguments of all networks by name: the paper's twelve, and the package's defaults."""
-    return {**grid(**replaced), DEFAULTS: default_setting() | replaced}
-
-
-def default_setting() -> Setting:
-    """Return what `GGLNRegressor()` learns with, spelt out.
-
-    When the defaults change, a job with the old ones is then not taken for one with the new.
-    """
-    setting: Setting = GGLNRegressor().get_params()
-    return {name: v for name, v in setting.items() if name not in ("random_state", "n_jobs", "verbose")}
+    return {**grid(**replaced), DEFAULTS: defaults.default_setting() | replaced}
 
 
 def evaluate(
@@ -113,13 +112,16 @@ def count_splits(name: str, splits: int, data_dir: Path | None) -> int:
 
 
 def run(
-    sets: Sequence[str] = tuple(PAPER),
-    splits: int = 20,
-    seeds: int = 1,
-    store: Path = Path("results/.jobs"),
-    n_jobs: int | None = None,
-    data_dir: Path | None = None,
-    networks: str = "all",
+    sets: Sets = tuple(PAPER),
+    splits: Splits = 20,
+    seeds: Seeds = 1,
+    store: Store = STORE,
+    n_jobs: Workers = None,
+    data_dir: DataDir = None,
+    networks: Annotated[
+        Literal["all", "paper", "defaults"], Option("The paper's network, the defaults, or both.")
+    ] = "all",
+    epochs: Annotated[int | None, Option("Instead of the settings' own numbers.", least=1)] = None,
     **replaced: Any,
 ) -> Results:
     """Evaluate settings on the first `splits` splits (or all there are) of some sets.
@@ -129,7 +131,7 @@ def run(
     for. `replaced` arguments make it another experiment.
     """
     check_names(sets)
-    named = settings(**replaced)
+    named = settings(**replaced, **({} if epochs is None else {"epochs": epochs}))
     parts: tuple[Part, ...] = ("test", "validation")
     wanted = [
         job(name, split, setting, seed, part, data_dir)
@@ -216,26 +218,6 @@ def _whole(grids: Mapping[Any, dict[str, Results]], part: Part) -> dict[Any, dic
     return {pair: grid for pair, grid in grids.items() if sum(part in row for row in grid.values()) == full}
 
 
-def averages(cells: Mapping[tuple[int, int], Results]) -> Results:
-    """Return means over (split, seed) pairs, with their standard errors over splits and over seeds."""
-    first, *others = cells.values()
-    names = [name for name in first if all(name in cell for cell in others)]  # older jobs lack new measures
-    result: Results = {"splits": len({s for s, _ in cells}), "seeds": len({s for _, s in cells})}
-    for name in names:
-        result[name] = np.mean([cell[name] for cell in cells.values()])
-        result[f"{name}_error_splits"] = _error({pair: cell[name] for pair, cell in cells.items()}, 0)
-        result[f"{name}_error_seeds"] = _error({pair: cell[name] for pair, cell in cells.items()}, 1)
-    return result
-
-
-def _error(values: Mapping[tuple[int, int], float], axis: int) -> float | None:
-    """Return the standard error of the mean over splits (axis 0) or seeds (1); None for a single one."""
-    groups = defaultdict(list)
-    for pair, value in values.items():
-        groups[pair[axis]].append(value)
-    return standard_error([float(np.mean(group)) for group in groups.values()])
-
-
 COLUMNS = {
     CHOICES[0]: ("best\non test", None),
     CHOICES[1]: ("chosen\non train", "NLL\nchosen"),
@@ -244,8 +226,8 @@ COLUMNS = {
 """Short names of the choices' RMSE and NLL in the table."""
 
 
-def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the columns, and for each set its RMSE and NLL as text, the paper's beside ours."""
+def table(results: Results) -> ScoreTable:
+    """Return for each set its RMSE and NLL as text, the paper's beside ours."""
     shown = [
         columns
         for choice, columns in COLUMNS.items()
@@ -261,7 +243,14 @@ def table(results: Results) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
             rows[name][rmse] = _with_errors(own, paper)
             if nll:
                 rows[name][nll] = f"{own['nll']:.2f}"
-    return dict.fromkeys(columns, ""), rows
+    return ScoreTable(
+        "Test RMSE, and its standard error over splits (and over seeds)", dict.fromkeys(columns, ""), rows
+    )
+
+
+def file_name(results: Results) -> str:
+    """Return the name of the files: results of the paper's networks alone do not replace those of all."""
+    return "uci" if any(DEFAULTS in own for own in results["sets"].values()) else "uci-paper"
 
 
 def _with_errors(own: Results, paper: float) -> str:
@@ -269,3 +258,53 @@ def _with_errors(own: Results, paper: float) -> str:
     kind = f".{digits}f" if own["rmse"] >= 10.0 ** (1 - digits) else ".1e"  # more than one digit has to show
     errors = own["rmse_error_splits"], own["rmse_error_seeds"]
     return f"{own['rmse']:{kind}}" + "".join(f"±{e:{kind}}" for e in errors if e is not None)
+
+
+ROUNDING = 0.005  # the paper gives two digits
+
+MARKS = {
+    "best on the test rows": (ORANGE, "o", "paper's network, best of 12 on the test rows (as the paper did)"),
+    "chosen on training rows": (BLUE, "s", "paper's network, chosen on a tenth of the training rows"),
+    "defaults": (GREEN, "D", "GGLNRegressor()"),
+}
+
+
+@styled
+def draw(results: Results) -> Figure:
+    """Draw each set's RMSE relative to the paper's, with standard errors over the splits."""
+    sets = results["sets"]
+    figure = new_figure(7.5, 1.6 + 0.5 * len(sets))
+    axes = figure.subplots()
+    named: set[str] = set()  # in the legend
+    for place, name in enumerate(sets):
+        paper = results["paper"][name]["rmse"]
+        unit = max(paper, ROUNDING)  # naval's 0.00 may be anything up to 0.005
+        low, high = max(0.0, paper - ROUNDING) / unit, (paper + ROUNDING) / unit
+        label = "the paper's value, as far as rounded" if place == 0 else None
+        axes.fill_between([low, high], place - 0.4, place + 0.4, color=GREY, alpha=0.35, lw=0, label=label)
+        for number, (choice, (color, marker, text)) in enumerate(MARKS.items()):
+            if choice not in sets[name]:
+                continue
+            own = sets[name][choice]
+            axes.errorbar(
+                own["rmse"] / unit,
+                place + 0.22 * (number - 1),
+                xerr=(own["rmse_error_splits"] or 0.0) / unit,
+                color=color,
+                marker=marker,
+                markersize=5,
+                linestyle="",
+                capsize=2,
+                label=None if choice in named else text,
+            )
+            named.add(choice)
+    axes.axvline(1.0, color=GREY, linewidth=0.8)
+    axes.set_yticks(range(len(sets)), [_label(name, results["paper"][name]["rmse"]) for name in sets])
+    axes.invert_yaxis()
+    axes.set(xlabel="test RMSE relative to the paper's (less is better)", xlim=(0.0, None))
+    figure.legend(loc="outside upper left")
+    return figure
+
+
+def _label(name: str, rmse: float) -> str:
+    return f"{name}\n{rmse:.2f}" if rmse >= ROUNDING else f"{name}\n< {ROUNDING}"

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 from ggln.estimators.numeric import dense
 from ggln.tables.cells import NoSingleValueError, is_missing, text
 from ggln.tables.columns import Category
-from ggln.tables.read import Chunk, Row, Table
+from ggln.tables.read import Chunk, OpenTable, Row
 from ggln.tables.schema import Encoded, Schema
 
 FloatArray = NDArray[np.float64]
@@ -120,9 +120,9 @@ def one_row(x: Any) -> dict[str, list[Any]]:
     return {name: [value] for name, value in x.items()}
 
 
-def unread(names: Sequence[str]) -> Table:
+def unread(names: Sequence[str]) -> OpenTable:
     """Return a table of which only the columns matter."""
-    return Table("the table", names, iter(()), lambda: True)
+    return OpenTable("the table", names, iter(()), lambda: True)
 
 
 def encode(schema: Schema, names: Sequence[str], rows: list[Row], targets: bool) -> Encoded:

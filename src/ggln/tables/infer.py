@@ -13,7 +13,7 @@ from ggln.tables import cells, styles
 from ggln.tables.columns import MISSING_LEVEL, Boolean, Category, Column, Date, Number
 from ggln.tables.dialect import Dialect
 from ggln.tables.names import about_names
-from ggln.tables.read import Row, Table
+from ggln.tables.read import OpenTable, Row
 from ggln.tables.schema import Schema
 
 FloatArray = NDArray[np.float64]
@@ -35,7 +35,7 @@ class Notes(NamedTuple):
 
 
 def infer(
-    table: Table,
+    table: OpenTable,
     rows: Sequence[Row],
     targets: list[str],
     drop: Sequence[str],
@@ -67,7 +67,7 @@ def infer(
     return Notes(Schema(columns, targets, signs), remarks, questions)
 
 
-def check_target(table: Table, name: str, texts: Sequence[str]) -> str:
+def check_target(table: OpenTable, name: str, texts: Sequence[str]) -> str:
     """Return how the numbers of a target are written; refuse one that is no column of numbers."""
     present = [text for text in texts if not cells.is_missing(text)]
     if not present:
@@ -85,7 +85,7 @@ def check_target(table: Table, name: str, texts: Sequence[str]) -> str:
     return found[0]
 
 
-def check_points(table: Table, columns: dict[str, Sequence[str]]) -> None:
+def check_points(table: OpenTable, columns: dict[str, Sequence[str]]) -> None:
     """Refuse a column whose points may stand between thousands, as those of a neighbour's commas say."""
     if table.dialect.numbers:
         return
@@ -108,7 +108,7 @@ def check_points(table: Table, columns: dict[str, Sequence[str]]) -> None:
 
 
 def infer_stream(
-    table: Table,
+    table: OpenTable,
     row: Row,
     targets: list[str],
     drop: Sequence[str],
@@ -160,7 +160,7 @@ def _stream_column(name: str, text: str, category: bool, dialect: Dialect, gaps:
 
 
 def feature_columns(
-    table: Table, targets: Sequence[str], drop: Sequence[str], categories: Sequence[str]
+    table: OpenTable, targets: Sequence[str], drop: Sequence[str], categories: Sequence[str]
 ) -> list[str]:
     """Return the columns that are features, having checked all names."""
     for name in targets:

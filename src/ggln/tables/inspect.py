@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.tables.columns import Boolean, Category, Date
-from ggln.tables.read import Table
+from ggln.tables.read import OpenTable
 from ggln.tables.schema import Schema
 
 FloatArray = NDArray[np.float64]
@@ -61,7 +61,7 @@ def typical_row(X: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TableRows:
     """Rows of a table as they stand there, and their targets."""
 
     frame: dict[str, list[str]]  # the cells of each column
@@ -72,7 +72,7 @@ class Rows:
         return len(self.numbers)
 
 
-def first_rows(schema: Schema, table: Table, count: int, targets: bool) -> Rows:
+def first_rows(schema: Schema, table: OpenTable, count: int, targets: bool) -> TableRows:
     """Return up to `count` of the first rows; with `targets`, only rows that have them."""
     with table:
         encoded = schema.bind(table, targets)(table.chunk(count, wait=True))
@@ -86,4 +86,4 @@ def first_rows(schema: Schema, table: Table, count: int, targets: bool) -> Rows:
     wanted = {column.name for column in schema.columns} | set(schema.targets)  # others were left out
     columns = [(j, name) for j, name in enumerate(table.columns) if name in wanted]
     frame = {name: [encoded.rows[i][j] for i in known] for j, name in columns}
-    return Rows(frame, encoded.Y[known], [encoded.numbers[i] for i in known])
+    return TableRows(frame, encoded.Y[known], [encoded.numbers[i] for i in known])

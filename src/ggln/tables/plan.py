@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ggln.tables.dialect import UNSAID, Dialect
 from ggln.tables.infer import check_target, feature_columns
-from ggln.tables.read import STANDARD_INPUT, Bad, Format, Table, open_table
+from ggln.tables.read import STANDARD_INPUT, Bad, Format, OpenTable, open_table
 
 OnError = Literal["stop", "skip"]
 
@@ -41,14 +41,14 @@ class Input:
     path: str
     form: Format | None = None
     dialect: Dialect = UNSAID
-    looked_at: Table | None = field(default=None, repr=False, compare=False)
+    looked_at: OpenTable | None = field(default=None, repr=False, compare=False)
 
     @property
     def repeatable(self) -> bool:
         """Whether it can be read twice."""
         return self.path != STANDARD_INPUT and Path(self.path).is_file()
 
-    def open(self) -> Table:
+    def open(self) -> OpenTable:
         """Open the table at its beginning."""
         table, self.looked_at = self.looked_at, None
         return table or open_table(self.path, self.form, dialect=self.dialect)

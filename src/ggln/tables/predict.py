@@ -14,7 +14,7 @@ from ggln.distributions.assembly import Distribution
 from ggln.tables.columns import Category, Date
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Moments, Worker
-from ggln.tables.read import Bad, Format, Table
+from ggln.tables.read import Bad, Format, OpenTable
 from ggln.tables.schema import Schema
 from ggln.tables.styles import NUMBERS, Parse
 from ggln.tables.write import Writer, convention, open_writer, prediction_names
@@ -63,7 +63,7 @@ def numeric_columns(schema: Schema) -> dict[str, Parse]:
 
 def predict_table(
     model: TableRegressor,
-    table: Table,
+    table: OpenTable,
     output: Path | None,
     form: Format | None,
     quantiles: Sequence[float],

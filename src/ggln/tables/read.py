@@ -64,7 +64,7 @@ class Chunk(NamedTuple):
     bad: list[Bad]
 
 
-class Table:
+class OpenTable:
     """An open table: the names of its columns, and its rows as they come. At its end it closes itself."""
 
     def __init__(
@@ -170,7 +170,7 @@ def suggestion(name: str, names: Sequence[str]) -> str:
 
 def open_table(
     path: str, form: Format | None = None, wait: Wait | None = None, dialect: Dialect = UNSAID
-) -> Table:
+) -> OpenTable:
     """Open a table, "-" for standard input. The format follows from the name, or from the first bytes."""
     stream: IO[bytes]
     if path == STANDARD_INPUT:
@@ -197,7 +197,7 @@ def open_table(
     return table
 
 
-def _begin(name: str, source: Source, form: Format | None, dialect: Dialect) -> Table:
+def _begin(name: str, source: Source, form: Format | None, dialect: Dialect) -> OpenTable:
     """Read the names of the columns."""
     start = source.peek()
     if form is None:
@@ -218,7 +218,7 @@ def _begin(name: str, source: Source, form: Format | None, dialect: Dialect) -> 
 # Separated values ----------------------------------------------------------------------------------------
 
 
-def separated(name: str, lines: Lines, form: Format) -> Table:
+def separated(name: str, lines: Lines, form: Format) -> OpenTable:
     """CSV or TSV. The delimiter of a CSV file is the one that its header has most of, or that it names."""
     first = next(lines, "")
     said = SAID_DELIMITER.fullmatch(first)
@@ -243,7 +243,7 @@ def separated(name: str, lines: Lines, form: Format) -> Table:
     columns = next(every, [])
     if isinstance(columns, Bad):
         raise ValueError(f"the line of column names of {name} cannot be read: {columns.reason}")
-    table = Table(name, [column.strip() for column in columns], every, lambda: bool(lines.ready))
+    table = OpenTable(name, [column.strip() for column in columns], every, lambda: bool(lines.ready))
     table.delimiter = delimiter
     return table
 
@@ -258,7 +258,7 @@ def _about_csv(error: csv.Error) -> str:
 # JSON lines ----------------------------------------------------------------------------------------------
 
 
-def _json_lines(name: str, lines: Lines) -> Table:
+def _json_lines(name: str, lines: Lines) -> OpenTable:
     """One object in each line. The columns are the keys of the first; a key that is not there is missing."""
     first = next((line for line in lines if line.strip()), "")
     record = _object(first) if first else {}
@@ -273,7 +273,7 @@ def _json_lines(name: str, lines: Lines) -> Table:
                 found = _object(line)
                 yield found if isinstance(found, Bad) else _cells(found, columns)
 
-    return Table(name, columns, rows(), lambda: bool(lines.ready))
+    return OpenTable(name, columns, rows(), lambda: bool(lines.ready))
 
 
 def _object(line: str) -> dict[str, Any] | Bad:
@@ -309,7 +309,7 @@ def _cells(record: dict[str, Any], columns: Sequence[str]) -> Row | Bad:
 # Parquet -------------------------------------------------------------------------------------------------
 
 
-def _parquet(name: str, source: Source) -> Table:
+def _parquet(name: str, source: Source) -> OpenTable:
     """A Parquet file, read batch by batch; one from a pipe goes to disk first: its index is at its end."""
     pyarrow, parquet = require("pyarrow", "Parquet"), require("pyarrow.parquet", "Parquet")
     stream = source.stream
@@ -335,4 +335,4 @@ def _parquet(name: str, source: Source) -> Table:
             except NoSingleValueError:  # which row it is, is found more slowly
                 yield from (_cells(record, names) for record in batch.to_pylist())
 
-    return Table(name, names, rows(), lambda: True)
+    return OpenTable(name, names, rows(), lambda: True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ggln.tables import styles
 from ggln.tables.columns import Column, Number, from_json, to_json
-from ggln.tables.read import Bad, Chunk, Row, Table
+from ggln.tables.read import Bad, Chunk, OpenTable, Row
 
 FloatArray = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class Schema:
         columns = [from_json(column) for column in values["columns"]]
         return cls(columns, values["targets"], values.get("signs", {}))
 
-    def bind(self, table: Table, targets: bool) -> Encoder:
+    def bind(self, table: OpenTable, targets: bool) -> Encoder:
         """Find the columns in a table; with `targets`, those too."""
         missing = [column.name for column in self.columns if column.name not in table.columns]
         for name in missing:

@@ -20,7 +20,7 @@ from ggln.tables.model import TableRegressor
 from ggln.tables.names import about_names
 from ggln.tables.online import Moments, Worker
 from ggln.tables.predict import quantiles_of, side_by_side
-from ggln.tables.read import Bad, Chunk, Row, Table
+from ggln.tables.read import Bad, Chunk, OpenTable, Row
 from ggln.tables.schema import Encoded
 from ggln.tables.totals import Totals
 from ggln.tables.write import Writer
@@ -50,7 +50,7 @@ def first_values(rows: Sequence[Row]) -> Row:
 
 
 def begin(
-    table: Table,
+    table: OpenTable,
     row: Row,
     targets: list[str],
     drop: Sequence[str],
@@ -70,7 +70,7 @@ def begin(
     return TableRegressor.of(regressor, schema), asked
 
 
-class Stream:
+class TableStream:
     """Rows in, predictions out, and a model that learns from them.
 
     report: told of rows that cannot be read; it raises an exception to stop the stream there. All rows before
@@ -80,7 +80,7 @@ class Stream:
     def __init__(
         self,
         model: TableRegressor,
-        table: Table,
+        table: OpenTable,
         writer: Writer,
         quantiles: Sequence[float],
         report: Callable[[Bad], None],

@@ -24,7 +24,7 @@ from ggln.tables.infer import infer
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Worker, mean_loss
 from ggln.tables.plan import Input, Plan, unreadable
-from ggln.tables.read import Bad, Chunk, Table
+from ggln.tables.read import Bad, Chunk, OpenTable
 from ggln.tables.sample import Aside, Lots, Sample, take
 from ggln.tables.schema import Encoder
 from ggln.tables.totals import Totals
@@ -99,7 +99,7 @@ class Training:
 
     # The sample ----------------------------------------------------------------------------------------
 
-    def _begin(self, table: Table) -> None:
+    def _begin(self, table: OpenTable) -> None:
         draws = self._draws()
         size = min(self.plan.in_memory, max(1, IN_MEMORY_CELLS // len(table.columns)))
         sample = self._draw(table, draws, max(size, INFER_ROWS))
@@ -131,7 +131,7 @@ class Training:
         """Return what decides over rows, at the beginning of the table."""
         return Draws(Lots(self.plan.seed), Aside(self.plan.validate, self.plan.seed))
 
-    def _draw(self, table: Table, draws: Draws, size: int) -> Sample:
+    def _draw(self, table: OpenTable, draws: Draws, size: int) -> Sample:
         """Read a file to its end, keeping a sample; of a pipe, read no more rows than that."""
         once = not self.source.repeatable
         sample = Sample(size)
@@ -202,7 +202,7 @@ class Training:
 
     # The rest ------------------------------------------------------------------------------------------
 
-    def _stream(self, table: Table, ahead: Sequence[Chunk], draws: Draws) -> None:
+    def _stream(self, table: OpenTable, ahead: Sequence[Chunk], draws: Draws) -> None:
         """Learn all rows after `done` that were not fitted together, once and in their order.
 
         ahead: rows that were read already, with none among them that are held out.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ggln.extras import require
 from ggln.tables import cells, styles
 from ggln.tables.columns import Number
-from ggln.tables.read import EXTENSIONS, Format, Row, Table
+from ggln.tables.read import EXTENSIONS, Format, OpenTable, Row
 from ggln.tables.schema import Schema
 
 FloatArray = NDArray[np.float64]
@@ -30,7 +30,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """What a cell begins with that a spreadsheet would run."""
 
 
-class Shape(NamedTuple):
+class OutputOptions(NamedTuple):
     """What is to be written."""
 
     form: Format | None
@@ -61,7 +61,7 @@ class Convention(NamedTuple):
         return f"'{text}" if text.startswith(FORMULAS) and styles.sign(bare) is None else text
 
 
-def convention(table: Table, schema: Schema, escape: bool, values: Sequence[str] = ()) -> Convention:
+def convention(table: OpenTable, schema: Schema, escape: bool, values: Sequence[str] = ()) -> Convention:
     """Return how to write the rows of a table, with numbers beside them.
 
     values: the first of a stream, which tell what its model has not seen yet.

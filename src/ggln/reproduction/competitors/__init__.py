@@ -1,0 +1,1 @@
+"""Other models and policies, which experiments compare with; no user of the library imports them."""

@@ -1,0 +1,1 @@
+"""What all experiments are run, measured and shown with."""
