@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ggln.engine.newton.gates import FEATURES, LACKING
 from ggln.engine.newton.learner import ExactLearner
 from ggln.engine.newton.network import Network
-from ggln.engine.newton.neurons.plain import clip_real
+from ggln.engine.newton.neurons import plain
 from ggln.engine.newton.support import extra_variance, widened
 from ggln.engine.threads import Threads
 
@@ -145,7 +145,7 @@ def forward(
         at = neurons, chosen[:, neurons]
         totals = _mix(network.tables[at][..., : inputs.shape[1]], inputs)
         totals = totals / (1.0 + network.spread[at])[..., None, None]
-        below = kind.bounded(totals, centre[:, None], reach, network.limits)
+        below = plain.bounded(kind, totals, centre[:, None], reach, network.limits)
         layers.append(below)
     return layers
 
@@ -182,7 +182,7 @@ def _axes(kind: Any) -> tuple[FloatArray, FloatArray]:
     """Return the planes [D, Q] that hold an input's precision along each output, and those of its mean."""
     outputs, planes = int(kind.outputs), int(kind.planes)
     along, of_mean = np.zeros((2, outputs, planes))
-    along[np.arange(outputs), kind.precision_planes()] = 1.0
+    along[np.arange(outputs), plain.precision_planes(kind)] = 1.0
     of_mean[np.arange(outputs), planes - outputs + np.arange(outputs)] = 1.0
     return along, of_mean
 
@@ -192,7 +192,7 @@ def _centre(kind: Any, network: Network, layer: int, trusted: Numbers) -> tuple[
     low, high = network.span
     reach = float(network.reach[layer])
     if trusted.shape[1]:
-        return clip_real(kind.means(trusted.sum(axis=1)), low, high), reach
+        return plain.clip_real(plain.means(kind, trusted.sum(axis=1)), low, high), reach
     middle = np.broadcast_to(0.5 * (low + high), (len(trusted), trusted.shape[2], low.size))
     return middle, reach + float(0.5 * (high - low).max())
 
@@ -255,7 +255,7 @@ def _mixed(learner: ExactLearner, kinds: Numbers, side: Numbers) -> Numbers:
 
     side: [n, B, d], rows. Outside what was learnt, a single output is wider, and its skewness with it.
     """
-    means = learner.kind.means(kinds)
+    means = plain.means(learner.kind, kinds)
     if learner.settings.outputs == 1:
         shift, scale = learner.inputs.shift_and_scale()
         kinds = widened(kinds, 1.0 / kinds[..., 0], extra_variance(learner.edges, shift + scale * side))

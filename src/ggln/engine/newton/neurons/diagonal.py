@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ggln.engine.newton.neurons.plain import FloatArray, Numbers, bounded_apart
+from ggln.engine.newton.neurons.plain import FloatArray, precision_planes
 from ggln.engine.newton.neurons.protocol import (
     KEPT,
     LEAST_PRECISION,
@@ -54,18 +54,10 @@ class Diagonal(NamedTuple):
         outputs = planes.shape[-1] // 2
         return np.stack([planes[..., :outputs], planes[..., outputs:]], axis=-1)
 
-    def precision_planes(self) -> Any:
-        """Return which planes hold an input's precision along each output."""
-        return np.arange(int(self.outputs))
 
-    def means(self, planes: Numbers) -> Numbers:
-        """Return the means [.., D] of densities [.., Q], real or complex."""
-        found: Numbers = planes[..., -int(self.outputs) :] / planes[..., : -int(self.outputs)]
-        return found
-
-    def bounded(self, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray) -> Numbers:
-        """Return totals [.., Q] in range, as `bound` brings them there, real or complex."""
-        return bounded_apart(int(self.outputs), totals, centre, reach, limits)
+@precision_planes.register(Diagonal)
+def _one_for_each_output(kind: Diagonal) -> Any:
+    return np.arange(int(kind.outputs))
 
 
 @Loss.register(Diagonal)

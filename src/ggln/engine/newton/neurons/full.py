@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine.jit import inner_fast
-from ggln.engine.newton.neurons.plain import FloatArray, Numbers, clip_real
+from ggln.engine.newton.neurons.plain import FloatArray, Numbers, bounded, clip_real, means, precision_planes
 from ggln.engine.newton.neurons.protocol import (
     KEPT,
     LEAST_PRECISION,
@@ -71,26 +71,31 @@ class Full(NamedTuple):
         precisions = 1.0 / np.einsum("...dd->...d", covariances)
         return np.stack([precisions, precisions * means], axis=-1)
 
-    def precision_planes(self) -> Any:
-        """Return which planes hold an input's precision along each output: the diagonal."""
-        return np.cumsum(np.arange(1, int(self.outputs) + 1)) - 1
 
-    def means(self, planes: Numbers) -> Numbers:
-        """Return the means [.., D] of densities [.., Q], real or complex."""
-        weighted = planes[..., -int(self.outputs) :]
-        found: Numbers = np.linalg.solve(self.precisions(planes), weighted[..., None])[..., 0]
-        return found
+@precision_planes.register(Full)
+def _planes_of_the_diagonal(kind: Full) -> Any:
+    return np.cumsum(np.arange(1, int(kind.outputs) + 1)) - 1
 
-    def bounded(self, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray) -> Numbers:
-        """Return totals [.., Q] in range, as `bound` brings them there, real or complex."""
-        outputs, matrices = int(self.outputs), self.precisions(totals)
-        unit, weighted = np.eye(outputs), totals[..., -outputs:, None]
-        dense = are_densities(matrices.real)[..., None]
-        solved = np.linalg.solve(np.where(dense[..., None], matrices, unit), weighted)[..., 0]
-        mean = np.where(dense, clip_real(solved, centre - reach, centre + reach), centre)
-        matrices = np.where(dense[..., None], clip_eigenvalues(matrices, *limits), limits[0] * unit)
-        i, k = np.tril_indices(outputs)
-        return np.concatenate([matrices[..., i, k], (matrices @ mean[..., None])[..., 0]], axis=-1)
+
+@means.register(Full)
+def _means_of_matrices(kind: Full, planes: Numbers) -> Numbers:
+    weighted = planes[..., -int(kind.outputs) :]
+    found: Numbers = np.linalg.solve(kind.precisions(planes), weighted[..., None])[..., 0]
+    return found
+
+
+@bounded.register(Full)
+def _bounded_matrices(
+    kind: Full, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray
+) -> Numbers:
+    outputs, matrices = int(kind.outputs), kind.precisions(totals)
+    unit, weighted = np.eye(outputs), totals[..., -outputs:, None]
+    dense = are_densities(matrices.real)[..., None]
+    solved = np.linalg.solve(np.where(dense[..., None], matrices, unit), weighted)[..., 0]
+    mean = np.where(dense, clip_real(solved, centre - reach, centre + reach), centre)
+    matrices = np.where(dense[..., None], clip_eigenvalues(matrices, *limits), limits[0] * unit)
+    i, k = np.tril_indices(outputs)
+    return np.concatenate([matrices[..., i, k], (matrices @ mean[..., None])[..., 0]], axis=-1)
 
 
 def are_densities(matrices: FloatArray) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ggln.engine.newton.neurons.plain import FloatArray, Numbers, bounded_apart
+from ggln.engine.newton.neurons.plain import FloatArray
 from ggln.engine.newton.neurons.protocol import (
     KEPT,
     LEAST_PRECISION,
@@ -53,19 +53,6 @@ class Isotropic(NamedTuple):
         """Return the planes [.., D, 2] of each output alone, real or complex."""
         precisions = np.broadcast_to(planes[..., :1], planes[..., 1:].shape)
         return np.stack([precisions, planes[..., 1:]], axis=-1)
-
-    def precision_planes(self) -> Any:
-        """Return which planes hold an input's precision along each output."""
-        return 0
-
-    def means(self, planes: Numbers) -> Numbers:
-        """Return the means [.., D] of densities [.., Q], real or complex."""
-        found: Numbers = planes[..., -int(self.outputs) :] / planes[..., : -int(self.outputs)]
-        return found
-
-    def bounded(self, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray) -> Numbers:
-        """Return totals [.., Q] in range, as `bound` brings them there, real or complex."""
-        return bounded_apart(int(self.outputs), totals, centre, reach, limits)
 
 
 @Loss.register(Isotropic)

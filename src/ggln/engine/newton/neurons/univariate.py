@@ -6,7 +6,7 @@ import numpy as np
 
 from ggln.engine.newton.constants import LEAST_PIVOT
 from ggln.engine.newton.lanes import LANES, load, multiply_add, spread, store, times
-from ggln.engine.newton.neurons.plain import FloatArray, Numbers, bounded_apart
+from ggln.engine.newton.neurons.plain import FloatArray
 from ggln.engine.newton.neurons.protocol import (
     KEPT,
     LEAST_PRECISION,
@@ -56,19 +56,6 @@ class Univariate(NamedTuple):
         """Return (y - mu)' P (y - mu) and log |P| [n, k] of planes [n, k, 2] at targets [n, 1]."""
         errors = goals - planes[..., 1] / planes[..., 0]
         return planes[..., 0] * errors**2, np.log(planes[..., 0])
-
-    def precision_planes(self) -> Any:
-        """Return which planes hold an input's precision along each output."""
-        return 0
-
-    def means(self, planes: Numbers) -> Numbers:
-        """Return the means [.., D] of densities [.., Q], real or complex."""
-        found: Numbers = planes[..., -int(self.outputs) :] / planes[..., : -int(self.outputs)]
-        return found
-
-    def bounded(self, totals: Numbers, centre: Numbers, reach: float, limits: FloatArray) -> Numbers:
-        """Return totals [.., Q] in range, as `bound` brings them there, real or complex."""
-        return bounded_apart(int(self.outputs), totals, centre, reach, limits)
 
 
 @Loss.register(Univariate)
