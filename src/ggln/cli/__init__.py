@@ -28,6 +28,7 @@ from ggln.cli import (
     report,
     reproduce,
     score,
+    serve,
     signals,
     stream,
 )
@@ -44,7 +45,7 @@ app = App(
 reproduce.app.add_typer(comparisons.app)  # without a name: its commands join the others
 for experiment in (classification, bandits, density):
     reproduce.app.add_typer(experiment.app)
-for command in (fit, predict, score, info, stream, explain, plot, report, bench):
+for command in (fit, predict, score, info, stream, explain, plot, report, serve, bench):
     app.add_typer(command.app)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")

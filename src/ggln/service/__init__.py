@@ -1,7 +1,7 @@
 """`ggln serve`: a service that learns. The model is a function of the log.
 
-An event is on disk before it is acknowledged, and learning is deterministic bit for bit. So a snapshot and the
-events after it give exactly the model that was, after any crash.
+An event is on disk before it is acknowledged, and learning is deterministic bit for bit. So a snapshot and
+the events after it give exactly the model that was, after any crash.
 """
 
 import importlib

@@ -36,6 +36,8 @@ LEARNT_ROWS = 1_024
 """Events that are read from the log at a time."""
 GROUP_REQUESTS = 512
 """Requests that share one commit."""
+SMALL_ROWS = 32
+"""Rows of a request that others wait for: to predict and write them takes about 5 ms."""
 EXPIRED_ROWS = 1_000
 """Events whose time is over that are treated in one transaction."""
 TICK_SECONDS = 1.0

@@ -1,7 +1,11 @@
-"""The desk: one thread that answers and writes, a group of requests at a time, with one commit for all.
+"""The desk: answers and writes, a group of requests at a time, with one commit for all.
 
 While a group is brought to the disk, others queue up and become the next one. Questions to one model in one
 group are asked together, which takes little longer than one of them.
+
+Small requests are done where they come in, in the thread of the event loop: to wake another thread and be
+woken by it takes longer than to write a row to SQLite. Long ones, and those whose log is a network away, have
+a thread of their own.
 """
 
 import asyncio
@@ -42,8 +46,10 @@ class Job:
         rows: FloatArray | None = None,
         events: Sequence[str] = (),
         several: bool = True,
+        size: int = 1,
     ) -> None:
         self.write, self.answer, self.rows, self.events = write, answer, rows, events
+        self.size = size  # in rows
         self.several = several  # whether a refusal may come when some of it is written
         self.answers: list[dict[str, Any]] = []
         self.result: Any = None
@@ -67,6 +73,7 @@ class Desk:
     def __init__(self, store: Store, committed: Callable[[int, int], None]) -> None:
         self.store, self.committed = store, committed
         self.jobs: deque[Job] = deque()
+        self.small: list[Job] = []  # of the loop
         self.arrived = threading.Condition()
         self.open = True
         self.thread = threading.Thread(target=self._work, name="ggln-desk", daemon=True)
@@ -74,10 +81,21 @@ class Desk:
 
     def submit(self, job: Job) -> "asyncio.Future[Any]":
         """Take a job from a coroutine, which waits for what is returned."""
-        job.loop = asyncio.get_running_loop()
-        job.future = job.loop.create_future()
-        self._queue(job)
+        job.loop = loop = asyncio.get_running_loop()
+        job.future = loop.create_future()
+        if self.store.shared or job.size > constants.SMALL_ROWS or not self.open:
+            self._queue(job)
+        else:
+            self.small.append(job)
+            if len(self.small) == 1:  # when all who are about to come are here
+                loop.call_soon(loop.call_soon, self._do_small)
         return job.future  # type: ignore[no-any-return]
+
+    def _do_small(self) -> None:
+        """Do the small jobs that have come in."""
+        jobs, self.small = self.small, []
+        self._do(jobs)
+        _settle_all(jobs)
 
     def call(self, job: Job) -> Any:
         """Take a job from another thread, and wait for it."""
@@ -148,15 +166,15 @@ class Desk:
         with self.store.writing() as statements:
             group = Group(statements)
             for job in jobs:
-                mark = len(group.rows), group.last
+                mark = len(group.rows), len(group.events), group.last
                 if job.several:
                     statements.run("SAVEPOINT job")
                 try:
                     job.result = job.write(group, now, job.answers)
                 except RefusedError as error:
                     job.error = error
-                    group.last = mark[1]
-                    del group.rows[mark[0] :]
+                    group.last = mark[2]
+                    del group.rows[mark[0] :], group.events[mark[1] :]
                     if job.several:
                         statements.run("ROLLBACK TO SAVEPOINT job")
                 if job.several:

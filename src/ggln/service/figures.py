@@ -1,7 +1,7 @@
 """What a model's life looks like so far: sums, a curve over all rows, the latest events one by one.
 
-Figures are learnt with the model, event by event in the order of the log, and saved with it. So they, too, are a
-function of the log.
+Figures are learnt with the model, event by event in the order of the log, and saved with it. So they, too,
+are a function of the log.
 """
 
 import threading

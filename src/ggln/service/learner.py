@@ -38,6 +38,9 @@ class Lease(Protocol):
     def check(self, statements: Statements) -> bool:
         """Return whether it still does, within a transaction that publishes."""
 
+    def release(self) -> None:
+        """Let another learn at once."""
+
 
 class Alone:
     """The lease of a log that one process has for itself."""
@@ -50,6 +53,9 @@ class Alone:
         """Return that it does."""
         del statements
         return True
+
+    def release(self) -> None:
+        """Do nothing: there is nobody else."""
 
 
 class Learner:

@@ -123,4 +123,3 @@ class Bandit:
         """Refuse a policy of other arms."""
         if estimator.arms_ != spec.labels:
             raise bad_request(f"the model must have the arms {checks.shown(spec.labels)}")
-

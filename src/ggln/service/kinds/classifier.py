@@ -53,7 +53,11 @@ class Classifier:
         names = estimator.classes_.tolist()
         chances = estimator.predict_proba(rows)
         return [
-            {"event": event, "class": names[top], "probabilities": dict(zip(map(str, names), own, strict=True))}
+            {
+                "event": event,
+                "class": names[top],
+                "probabilities": dict(zip(map(str, names), own, strict=True)),
+            }
             for event, top, own in zip(events, chances.argmax(axis=1).tolist(), chances.tolist(), strict=True)
         ]
 

@@ -99,7 +99,7 @@ class Regressor:
 
     def live(self, estimator: Any, figures: Figures) -> dict[str, Any]:
         """Return calibration, and what forgetting has done."""
-        learner = getattr(estimator, "learner_", None)
+        learner: Any = getattr(estimator, "learner_", None)
         shares = getattr(learner, "shares", None)
         drift = None
         if shares is not None and hasattr(learner, "changed"):  # a stream that may forget

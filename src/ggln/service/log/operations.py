@@ -22,6 +22,7 @@ class Group:
         self.statements = statements
         self.first = self.last = _counter(statements, "seq")
         self.rows: list[tuple[Any, ...]] = []
+        self.events: list[tuple[Any, ...]] = []  # new ones, whose ids nobody knows yet
 
     def append(self, model: int, kind: str, event: str | None, now: float, features: Any, body: Any) -> int:
         """Append an entry and return its number."""
@@ -31,6 +32,8 @@ class Group:
 
     def flush(self) -> None:
         """Write all entries; to be called before the transaction ends."""
+        if self.events:
+            self.statements.many(INSERT_EVENT, self.events)
         if self.rows:
             self.statements.many(INSERT_LOG, self.rows)
             self.statements.run("UPDATE counters SET value = ? WHERE name = 'seq'", self.last)
@@ -56,18 +59,22 @@ class ModelRow(NamedTuple):
     since: int  # the log's number when it was made
 
 
-def models(statements: Statements, above: int = 0) -> list[ModelRow]:
-    """Return the models whose number is above another."""
-    found = statements.run(
-        "SELECT id, name, spec, features, since FROM models WHERE id > ? ORDER BY id", above
-    )
-    return [ModelRow(*row[:3], None if row[3] is None else json.loads(row[3]), row[4]) for row in found]
+MODEL_COLUMNS = "SELECT id, name, spec, features, since FROM models"
+
+
+def _model_row(number: int, name: str, spec: str, features: str | None, since: int) -> ModelRow:
+    return ModelRow(number, name, spec, None if features is None else json.loads(features), since)
+
+
+def models(statements: Statements) -> list[ModelRow]:
+    """Return all models."""
+    return [_model_row(*row) for row in statements.run(f"{MODEL_COLUMNS} ORDER BY id")]
 
 
 def model(statements: Statements, name: str) -> ModelRow | None:
     """Return a model by its name."""
-    found = statements.run("SELECT id, name, spec, features, since FROM models WHERE name = ?", name)
-    return ModelRow(*found[0][:3], json.loads(found[0][3] or "null"), found[0][4]) if found else None
+    found = statements.run(f"{MODEL_COLUMNS} WHERE name = ?", name)
+    return _model_row(*found[0]) if found else None
 
 
 def create(group: Group, name: str, spec: str, features: list[str] | None, now: float, most: int) -> bool:
@@ -110,42 +117,37 @@ class Asked(NamedTuple):
 
     event: str
     features: bytes
-    answer: dict[str, Any]
+    answer: str  # JSON
     own: bool  # whether the id is the caller's
     arm: Any = None  # that a bandit plays
 
 
-def ask(group: Group, number: int, wait: float, asked: Sequence[Asked], now: float) -> list[dict[str, Any]]:
+def ask(group: Group, number: int, wait: float, asked: Sequence[Asked], now: float) -> list[str]:
     """Keep what was asked under its ids, and return the answers; what was asked before has its answer."""
-    answers, new = [], []
+    answers = []
     for one in asked:
         answer = _asked_before(group.statements, number, one) if one.own else None
         if answer is None:
             answer = one.answer
-            row = (number, one.event, WAITS, now, now + wait, one.features, json.dumps(answer), None)
+            row = (number, one.event, WAITS, now, now + wait, one.features, answer, None)
             if one.own:
                 group.statements.run(INSERT_EVENT, *row)
             else:
-                new.append(row)
+                group.events.append(row)
             if one.arm is not None:
                 group.append(number, "decide", one.event, now, None, one.arm)
         answers.append(answer)
-    if new:
-        group.statements.many(INSERT_EVENT, new)
     return answers
 
 
-def _asked_before(statements: Statements, number: int, one: Asked) -> dict[str, Any] | None:
-    found = statements.run(
-        "SELECT features, asked FROM events WHERE model = ? AND id = ?", number, one.event
-    )
+def _asked_before(statements: Statements, number: int, one: Asked) -> str | None:
+    found = statements.run("SELECT features, asked FROM events WHERE model = ? AND id = ?", number, one.event)
     if not found:
         return None
     features, asked = found[0]
     if asked is None or (features is not None and bytes(features) != one.features):
         raise conflict("event_exists", f"event {one.event!r} is there already, with other features")
-    answer: dict[str, Any] = json.loads(asked)
-    return answer
+    return str(asked)
 
 
 # What is told ------------------------------------------------------------------------------------------
@@ -238,19 +240,16 @@ def expire(
 # Calls that are repeated -------------------------------------------------------------------------------
 
 
-def answered(statements: Statements, number: int, key: str, digest: str) -> dict[str, Any] | None:
+def answered(statements: Statements, number: int, key: str, digest: str) -> str | None:
     """Return the answer that a call with the same Idempotency-Key got, if there was one."""
     found = statements.run("SELECT digest, answer FROM keys WHERE model = ? AND key = ?", number, key)
     if not found:
         return None
     if found[0][0] != digest:
         raise conflict("key_reused", f"the Idempotency-Key {key!r} was used for another call")
-    answer: dict[str, Any] = json.loads(found[0][1])
-    return answer
+    return str(found[0][1])
 
 
-def remember(
-    statements: Statements, number: int, key: str, digest: str, answer: dict[str, Any], now: float
-) -> None:
+def remember(statements: Statements, number: int, key: str, digest: str, answer: str, now: float) -> None:
     """Remember the answer to a call with an Idempotency-Key."""
-    statements.run("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", number, key, digest, json.dumps(answer), now)
+    statements.run("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", number, key, digest, answer, now)

@@ -1,7 +1,7 @@
 """The tables of a log, for SQLite and for PostgreSQL.
 
 * `models`: what there is, and the names of its features;
-* `events`: what was asked, under its id; it waits for its truth (state 0), has it (1), or its time is over (2);
+* `events`: what was asked, under its id; it waits for its truth (0), has it (1), or its time is over (2);
 * `log`: what is learnt, in this order. Numbers have no gaps, and grow in the order of commits;
 * `keys`: answers to calls with an Idempotency-Key;
 * `snapshots`: up to which number of the log a model has learnt, its figures, and the file that it is in;
@@ -16,11 +16,11 @@ WAITS, LEARNT, OVER = range(3)
 TABLES = """
 CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value {long} NOT NULL);
 CREATE TABLE IF NOT EXISTS models (
-    id {long} PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL, features TEXT, since {long} NOT NULL,
-    created {real} NOT NULL);
+    id {long} PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL, features TEXT,
+    since {long} NOT NULL, created {real} NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
-    model {long} NOT NULL, id TEXT NOT NULL, state INTEGER NOT NULL, time {real} NOT NULL, due {real} NOT NULL,
-    features {bytes}, asked TEXT, told TEXT, PRIMARY KEY (model, id)) {packed};
+    model {long} NOT NULL, id TEXT NOT NULL, state INTEGER NOT NULL, time {real} NOT NULL,
+    due {real} NOT NULL, features {bytes}, asked TEXT, told TEXT, PRIMARY KEY (model, id)) {packed};
 CREATE INDEX IF NOT EXISTS events_waiting ON events (due, model) WHERE state = 0;
 CREATE INDEX IF NOT EXISTS events_over ON events (time) WHERE state > 0;
 CREATE TABLE IF NOT EXISTS log (
@@ -28,8 +28,8 @@ CREATE TABLE IF NOT EXISTS log (
     features {bytes}, body TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS log_of_model ON log (model, seq);
 CREATE TABLE IF NOT EXISTS keys (
-    model {long} NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, answer TEXT NOT NULL, time {real} NOT NULL,
-    PRIMARY KEY (model, key));
+    model {long} NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, answer TEXT NOT NULL,
+    time {real} NOT NULL, PRIMARY KEY (model, key));
 CREATE INDEX IF NOT EXISTS keys_old ON keys (time);
 CREATE TABLE IF NOT EXISTS snapshots (
     model {long} NOT NULL, seq {long} NOT NULL, file TEXT, state TEXT NOT NULL, PRIMARY KEY (model, seq))

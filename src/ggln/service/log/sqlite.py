@@ -10,6 +10,7 @@ from typing import Any
 
 from ggln.service.errors import storage_full
 from ggln.service.log import schema
+from ggln.service.log.store import Files, Statements
 
 TYPES = {"long": "INTEGER", "real": "REAL", "bytes": "BLOB", "packed": "WITHOUT ROWID"}
 PRAGMAS = (
@@ -74,7 +75,7 @@ class SQLiteStore:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "log.db"
-        self.files = Folder(folder / "models")
+        self.files: Files = Folder(folder / "models")
         self._writing = threading.Lock()
         self._own = threading.local()
         self._readers: list[Connection] = []
@@ -96,7 +97,7 @@ class SQLiteStore:
             )
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Statements]:
         """Give a transaction; a disk that is full is a refusal, and everything is as it was before."""
         with self._writing:
             try:
@@ -111,7 +112,7 @@ class SQLiteStore:
                 raise
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Statements]:
         """Give this thread's reader."""
         reader = getattr(self._own, "reader", None)
         if reader is None:

@@ -51,9 +51,7 @@ def touched(statements: Statements, above: int) -> tuple[list[int], int]:
     last = statements.run("SELECT value FROM counters WHERE name = 'seq'")
     if not last or last[0][0] <= above:
         return [], above
-    found = statements.run(
-        "SELECT DISTINCT model FROM log WHERE seq > ? AND seq <= ?", above, last[0][0]
-    )
+    found = statements.run("SELECT DISTINCT model FROM log WHERE seq > ? AND seq <= ?", above, last[0][0])
     return [row[0] for row in found], int(last[0][0])
 
 
@@ -70,9 +68,7 @@ def keep(statements: Statements, number: int, snapshot: Snapshot) -> list[str]:
     )
     found = statements.run("SELECT seq, file FROM snapshots WHERE model = ? ORDER BY seq DESC", number)
     old = found[constants.SNAPSHOTS :]
-    statements.many(
-        "DELETE FROM snapshots WHERE model = ? AND seq = ?", [(number, seq) for seq, _ in old]
-    )
+    statements.many("DELETE FROM snapshots WHERE model = ? AND seq = ?", [(number, seq) for seq, _ in old])
     kept = {file for _, file in found[: constants.SNAPSHOTS]}
     return [file for _, file in old if file is not None and file not in kept]
 
