@@ -4,7 +4,7 @@ import { Chart, short } from "./plots.js";
 
 const at = (id) => document.getElementById(id);
 const tokenKey = "ggln-token";
-let following = null, chart = {}, shown = null, last = null;
+let following = null, chart = {}, shown = null, last = null, drifts = [];
 
 function headers() {
   const token = sessionStorage.getItem(tokenKey);
@@ -54,7 +54,7 @@ async function watchModels() {
 function follow(name) {
   if (following) following.abort();
   following = new AbortController();
-  shown = name; last = null;
+  shown = name; last = null; drifts = [];
   history.replaceState(null, "", `#${encodeURIComponent(name)}`);
   at("charts").replaceChildren(); at("tiles").replaceChildren(); at("policies").hidden = true; chart = {};
   read(name, following.signal);
@@ -133,10 +133,28 @@ function show(figures, path) {
   }
 }
 
+// Points of a curve joined until each is the mean of enough rows to say something.
+function smooth(curve) {
+  const total = curve.length ? curve[curve.length - 1][0] : 0, least = Math.max(Math.min(20, total / 8), total / 60);
+  const found = [];
+  let sums = null, count = 0, before = 0;
+  for (const [rows, ...means] of curve) {
+    const own = rows - before;
+    before = rows;
+    sums = sums ? sums.map((sum, i) => sum + own * means[i]) : means.map((mean) => own * mean);
+    count += own;
+    if (count >= least || rows === total) {
+      found.push([rows, ...sums.map((sum) => sum / count)]);
+      sums = null; count = 0;
+    }
+  }
+  return found;
+}
+
 const column = (rows, i) => rows.map((row) => row[i]);
 
 function showRegressor(figures) {
-  const { scores, curve, recent, drift } = figures, rows = column(curve, 0);
+  const { scores, recent, drift } = figures, curve = smooth(figures.curve), rows = column(curve, 0);
   tiles([["RMSE", short(scores.rmse)], ["NLL in nats", short(scores.nll)],
     ["inside 90 %", scores.coverage_90 === null ? "–" : `${(100 * scores.coverage_90).toFixed(1)} %`]]);
   draw("recent", "Last predictions and truths", "band", ["predicted", "truth"], {
@@ -153,12 +171,17 @@ function showRegressor(figures) {
   }, "each tenth of the predicted distribution should hold a tenth of the truths");
   if (drift) {
     tiles([["last change seen", drift.changed_at_row ? `row ${short(drift.changed_at_row)}` : "none"],
-      ["experts that forget", `${(100 * drift.forgetting_share).toFixed(0)} %`]]);
+      ["learners", short(drift.learners + drift.former)]]);
+    const seen = drifts[drifts.length - 1];
+    if (!seen || seen[0] < figures.rows) drifts.push([figures.rows, drift.forgetting_share]);
+    if (drifts.length > 300) drifts.shift();
+    draw("drift", "Drift: how much is left to experts that forget", "lines", ["share"],
+      { x: column(drifts, 0), series: [column(drifts, 1)], included: [0, 1] }, "since this page is open; near 0 as long as nothing changes");
   }
 }
 
 function showClassifier(figures) {
-  const { scores, curve, recent, labels } = figures, rows = column(curve, 0);
+  const { scores, recent, labels } = figures, curve = smooth(figures.curve), rows = column(curve, 0);
   tiles([["accuracy", scores.accuracy === null ? "–" : `${(100 * scores.accuracy).toFixed(1)} %`], ["log loss", short(scores.nll)], ["classes", short(labels.length)]]);
   draw("recent", "Last events", "band", ["probability of the likeliest class", "probability of the truth"],
     { x: column(recent, 0), series: [column(recent, 4), column(recent, 2)], included: [0, 1], unit: "event" }, "a circle on the line: the likeliest class was right");
@@ -171,7 +194,7 @@ function showClassifier(figures) {
 }
 
 function showBandit(figures, path) {
-  const { scores, curve, recent, labels } = figures, rows = column(curve, 0), shownArms = labels.slice(0, 5);
+  const { scores, recent, labels } = figures, curve = smooth(figures.curve), rows = column(curve, 0), shownArms = labels.slice(0, 5);
   tiles([["mean reward", short(scores.reward)], ["evenly, estimated", short(scores.uniform_reward)], ["arms", short(labels.length)]]);
   draw("reward", "Reward against arms played evenly", "lines", ["this policy", "evenly (estimated)"],
     { x: rows, series: [column(curve, 1), column(curve, 2)] }, "mean reward per decision, by decisions");

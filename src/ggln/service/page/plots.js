@@ -2,7 +2,7 @@
 // and the line below the chart says what is there.
 
 const SPACE = "http://www.w3.org/2000/svg";
-const WIDTH = 480, HEIGHT = 220, LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 24;
+const WIDTH = 480, HEIGHT = 220, LEFT = 50, RIGHT = 10, TOP = 8, BOTTOM = 24;
 export const STYLES = [
   { colour: "var(--first)", dash: "" },
   { colour: "var(--second)", dash: "7 4" },
@@ -39,7 +39,7 @@ function range(values, included) {
 
 function ticks(low, high, count) {
   const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
   const found = [];
   for (let at = Math.ceil(low / step) * step; at <= high + 1e-9 * step; at += step) found.push(Math.abs(at) < 1e-9 * step ? 0 : at);
   return found;
@@ -133,7 +133,7 @@ export class Chart {
     const x = this.kind === "bars"
       ? (i) => LEFT + (i + 0.5) / data.x.length * (WIDTH - LEFT - RIGHT)
       : (i) => LEFT + (data.x[i] - this.span[0]) / (this.span[1] - this.span[0]) * (WIDTH - LEFT - RIGHT);
-    for (const tick of ticks(low, high, 4)) {
+    for (const tick of ticks(low, high, 5)) {
       node("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(tick), y2: y(tick), class: "axis" }, this.svg);
       node("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, this.svg).textContent = short(tick);
     }
