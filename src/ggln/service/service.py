@@ -106,6 +106,7 @@ class Service:
     def described(self, row: ModelRow) -> dict[str, Any]:
         """Return what a model is and how it does."""
         model = self.models.get(row)
+        self.pending(0.0)
         return self._outline(row) | {
             "rows": model.figures.rows,
             "version": model.position,
@@ -144,10 +145,10 @@ class Service:
             found.append(self._outline(row) | own)
         return found
 
-    def pending(self) -> dict[int, int]:
-        """Return how many events of each model wait, as of a second ago at most."""
+    def pending(self, old: float = 1.0) -> dict[int, int]:
+        """Return how many events of each model wait, as of so many seconds ago at most."""
         with self.counting:
-            if time.monotonic() - self.counted[0] > 1.0:
+            if time.monotonic() - self.counted[0] >= old:
                 with self.store.reading() as statements:
                     self.counted = time.monotonic(), upkeep.waiting(statements)
             return self.counted[1]

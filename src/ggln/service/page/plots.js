@@ -82,6 +82,7 @@ export class Chart {
       for (const [x, y] of sample ? [[13, 5]] : points) node("circle", { cx: x, cy: y, r: 3, fill: "none", stroke: colour, "stroke-width": 1.7 }, parent);
       return;
     }
+    if (points.length === 1) node("circle", { cx: points[0][0], cy: points[0][1], r: 3, fill: colour }, parent);
     const path = points.map(([x, y], n) => `${n ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
     if (path) node("path", { d: path, fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash, "stroke-linejoin": "round" }, parent);
   }
