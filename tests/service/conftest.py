@@ -28,11 +28,11 @@ MODELS = {
 class Running:
     """A service with its server, in this process."""
 
-    def __init__(self, folder, tokens=None, habits=None, limits=None, store=None, lease=None):
+    def __init__(self, folder, tokens=None, habits=None, limits=None, store=None, lease=None, port=0):
         self.folder = folder
         self.service = Service(store or SQLiteStore(folder), lease, habits or Habits(), limits or Limits())
         self.server = make_server(self.service, tokens, "127.0.0.1")
-        self.socket = listen("127.0.0.1", 0)
+        self.socket = listen("127.0.0.1", port)
         self.port = self.socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.client = Client(self.url, patience=10)

@@ -246,4 +246,6 @@ async def _refused(request: Request, error: Exception) -> Response:
 def make_app(service: Service, guard: Guard, metrics: Metrics) -> Starlette:
     """Return the application."""
     api = Api(service, guard, metrics)
-    return Starlette(routes=api.routes(), exception_handlers={HTTPException: _refused})
+    app = Starlette(routes=api.routes(), exception_handlers={HTTPException: _refused})
+    app.state.ending = api.live.ending
+    return app

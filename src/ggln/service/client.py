@@ -10,7 +10,7 @@ from typing import Any, Self
 
 Features = Mapping[str, float | None] | Sequence[float | None]
 RETRIED = (502, 503, 504)
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
 """Seconds between tries, doubled each time."""
 
 
@@ -54,6 +54,7 @@ class Client:
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
         self._own = threading.local()
+        self._lock, self._all = threading.Lock(), list[http.client.HTTPConnection]()
 
     def __enter__(self) -> Self:
         return self
@@ -62,11 +63,20 @@ class Client:
         self.close()
 
     def close(self) -> None:
+        """Close the connections of all threads; the next call opens a new one."""
+        with self._lock:
+            connections, self._all = self._all, []
+        for connection in connections:
+            connection.close()
+        self._own = threading.local()
+
+    def _drop(self) -> None:
         """Close this thread's connection."""
-        connection = getattr(self._own, "connection", None)
+        connection = self._own.__dict__.pop("connection", None)
         if connection is not None:
             connection.close()
-            self._own.connection = None
+            with self._lock:
+                self._all = [one for one in self._all if one is not connection]
 
     # Models --------------------------------------------------------------------------------------------
 
@@ -184,7 +194,7 @@ class Client:
                 if status not in RETRIED or time.monotonic() > until:
                     raise _refusal(status, found)
             except (OSError, http.client.HTTPException):
-                self.close()
+                self._drop()
                 if not fresh and method == "GET":
                     continue  # the service had closed a connection that was kept
                 if time.monotonic() > until:
@@ -196,6 +206,8 @@ class Client:
         connection = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._own.connection = self._kind(self._host, self._port, timeout=self.timeout)
+            with self._lock:
+                self._all.append(connection)
         connection.request(method, self._base + path, body, headers)
         response = connection.getresponse()
         return response.status, response.read()

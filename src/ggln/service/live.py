@@ -1,6 +1,7 @@
 """What the page shows while events come in, as server-sent events."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import AsyncIterator
@@ -25,6 +26,7 @@ class Live:
 
     def __init__(self, service: Service) -> None:
         self.service = service
+        self.ending = asyncio.Event()  # of the service; whoever watches is let go
         self.explained: dict[int, tuple[float, dict[str, float] | None]] = {}
 
     def figures(self, row: ModelRow) -> dict[str, Any]:
@@ -64,7 +66,8 @@ class Live:
     async def stream(self, row: ModelRow) -> AsyncIterator[bytes]:
         """Give the figures of a model, every second, as long as the service runs."""
         yield b"retry: 1000\n\n"
-        while self.service.ready:
+        while not self.ending.is_set():
             figures = await run_in_threadpool(self.figures, row)
             yield f"event: figures\ndata: {json.dumps(figures)}\n\n".encode()
-            await asyncio.sleep(EVERY_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.ending.wait(), EVERY_SECONDS)

@@ -39,6 +39,11 @@ class Server(uvicorn.Server):
             for number, handler in before.items():
                 signal.signal(number, handler)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let go of those who watch, who would stay for ever, and wait for the others."""
+        self.config.app.state.ending.set()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
 
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach a host."""
@@ -50,7 +55,7 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=2048)
-        # asyncio does so only for sockets that name their protocol; the second part of answers would wait 40 ms
+        # asyncio does so only for sockets that name their protocol; half of each answer would wait 40 ms
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
     except (OSError, OverflowError) as error:

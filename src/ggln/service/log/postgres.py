@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 
 from ggln.service import constants
-from ggln.service.errors import storage_full, unavailable
+from ggln.service.errors import RefusedError, storage_full, unavailable
 from ggln.service.log import schema
 from ggln.service.log.store import Files, Statements
 
@@ -94,7 +94,7 @@ class PostgresStore:
         self._writer: Connection | None = None
         try:
             self._prepare()
-        except (psycopg.Error, OSError) as error:
+        except (psycopg.Error, RefusedError) as error:
             text = " ".join(str(error).split())
             raise ValueError(f"the database cannot be used as a log: {text}") from error
 
