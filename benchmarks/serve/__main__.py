@@ -121,6 +121,22 @@ def singles(server: Server, echo: Server) -> dict[str, Any]:
     return found
 
 
+def steady(server: Server, echo: Server) -> dict[str, Any]:
+    """Return the time until answers at 300 requests a second, half of them to be learnt; the echo's beside."""
+    pairs = [
+        (load(echo, "echo", rate=300, seconds=SECONDS), load(server, "mixed", rate=300, seconds=SECONDS))
+        for _ in range(ROUNDS)
+    ]
+    return {
+        "echo_p99_ms": statistics.median(pair[0]["p99_ms"] for pair in pairs),
+        **{
+            name: statistics.median(pair[1][name] for pair in pairs)
+            for name in ("p50_ms", "p90_ms", "p99_ms")
+        },
+        "p99_ms of each round": [round(pair[1]["p99_ms"], 1) for pair in pairs],
+    }
+
+
 def batches(server: Server) -> dict[str, float]:
     """Return rows a second of batches of 1,000, learnt, beside those of `prequential`, in turn."""
     client, model, ratios, speeds = server.client(), GGLNRegressor(random_state=0), [], []

@@ -10,13 +10,13 @@ from ggln.service.learner import Habits
 from ggln.service.log.sqlite import SQLiteStore
 from ggln.service.service import Limits, Service
 
-MODELS, EVENTS, LEARNT = 1_000, 1_000_000, 20
+MODELS, EVENTS, LEARNT = 1_000, 1_000_000, 5
 SPEC = {"kind": "bandit", "arms": ["a", "b"], "features": ["x"]}
 
 
 def fill(folder: Path) -> None:
     """Make the models and their log, which is kept; each model has learnt and saved its last events."""
-    service = Service(SQLiteStore(folder), habits=Habits(keep_log=True), limits=Limits(loaded=64))
+    service = Service(SQLiteStore(folder), habits=Habits(keep_log=True), limits=Limits(loaded=MODELS))
     for number in range(MODELS):
         service.create(f"model-{number}", SPEC)
     old = EVENTS - MODELS * LEARNT

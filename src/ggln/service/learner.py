@@ -98,6 +98,7 @@ class Learner:
             except Exception:
                 logger.exception("the learner had to leave out a round")
                 time.sleep(wait)
+            time.sleep(constants.LEARN_SECONDS)
 
     def round(self) -> None:
         """Do all that is to be done now."""
