@@ -41,6 +41,8 @@ GROUP_REQUESTS = 512
 """Requests that share one commit."""
 SMALL_ROWS = 32
 """Rows of a request that others wait for: to predict and write them takes about 5 ms."""
+WARM_ROWS = 64
+"""Rows after which a model has used all its kernels: before, its answers may have to wait for a compiler."""
 EXPIRED_ROWS = 1_000
 """Events whose time is over that are treated in one transaction."""
 TICK_SECONDS = 1.0

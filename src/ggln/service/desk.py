@@ -4,8 +4,8 @@ While a group is brought to the disk, others queue up and become the next one. Q
 group are asked together, which takes little longer than one of them.
 
 Small requests are done where they come in, in the thread of the event loop: to wake another thread and be
-woken by it takes longer than to write a row to SQLite. Long ones, and those whose log is a network away, have
-a thread of their own.
+woken by it takes longer than to write a row to SQLite. Long ones, those that may wait for a compiler, and
+those whose log is a network away, have a thread of their own.
 """
 
 import asyncio
@@ -47,9 +47,10 @@ class Job:
         events: Sequence[str] = (),
         several: bool = True,
         size: int = 1,
+        slow: bool = False,
     ) -> None:
         self.write, self.answer, self.rows, self.events = write, answer, rows, events
-        self.size = size  # in rows
+        self.size, self.slow = size, slow  # in rows, and whether each may take long
         self.several = several  # whether a refusal may come when some of it is written
         self.answers: list[dict[str, Any]] = []
         self.result: Any = None
@@ -83,7 +84,7 @@ class Desk:
         """Take a job from a coroutine, which waits for what is returned."""
         job.loop = loop = asyncio.get_running_loop()
         job.future = loop.create_future()
-        if self.store.shared or job.size > constants.SMALL_ROWS or not self.open:
+        if self.store.shared or job.size > constants.SMALL_ROWS or not self.open or job.slow:
             self._queue(job)
         else:
             self.small.append(job)

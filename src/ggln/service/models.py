@@ -42,6 +42,7 @@ class Model:
         self.saved_at = time.monotonic()
         self.lock = threading.RLock()  # of whoever lets it learn, saves or replaces it
         self.gone = False
+        self.warm = False  # whether answers take no longer than usual
 
     def answers(self, rows: NDArray[np.float64], events: Any) -> list[dict[str, Any]]:
         """Return what is answered for rows; one object for all jobs of a group."""
@@ -49,6 +50,7 @@ class Model:
         found = self.kind.answers(self.estimator, rows, events)
         for answer in found:
             answer["version"] = position
+        self.warm = self.warm or self.figures.rows >= constants.WARM_ROWS
         return found
 
     def learn(self, entries: list[Entry], files: Callable[[str], Any]) -> None:

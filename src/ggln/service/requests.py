@@ -70,7 +70,8 @@ def ask_job(model: Model, call: str, body: Any, key: str | None) -> Job:
         return found[0] if single else f'{{"{PLURAL[call]}": [{", ".join(found)}]}}'
 
     several = len(items) > 1 and any("event" in item for item in items)
-    return Job(_once(model, call, body, key, write), model.answers, rows, events, several, len(items))
+    once = _once(model, call, body, key, write)
+    return Job(once, model.answers, rows, events, several, len(items), not model.warm)
 
 
 def tell_job(model: Model, call: str, body: Any, key: str | None) -> Job:
