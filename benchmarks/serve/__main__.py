@@ -98,9 +98,9 @@ def rows(first: int, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def wait_for(client: Client, count: int) -> None:
-    """Wait until so many rows are learnt."""
-    while client.model("bench")["rows"] < count:
+def wait_for(client: Client, name: str, count: int) -> None:
+    """Wait until a model has learnt so many rows."""
+    while client.model(name)["rows"] < count:
         time.sleep(0.01)
 
 
@@ -140,18 +140,20 @@ def steady(server: Server, echo: Server) -> dict[str, Any]:
 def batches(server: Server) -> dict[str, float]:
     """Return rows a second of batches of 1,000, learnt, beside those of `prequential`, in turn."""
     client, model, ratios, speeds = server.client(), GGLNRegressor(random_state=0), [], []
-    names, known = list(row(0)), client.model("bench")["rows"]
-    table = rows(0, WARM)
+    names, known, table = list(row(0)), WARM, rows(0, WARM)
     model.partial_fit(*arrays(table, names))
+    client.create("batches", "regressor")
+    client.learn_rows("batches", table)
+    wait_for(client, "batches", known)
     for batch in range(BATCHES):
         table = rows(100_000 + 1000 * batch, 1000)
         start = time.perf_counter()
         model.prequential(*arrays(table, names))
         alone = 1000 / (time.perf_counter() - start)
         start = time.perf_counter()
-        client.learn_rows("bench", table)
+        client.learn_rows("batches", table)
         known += 1000
-        wait_for(client, known)
+        wait_for(client, "batches", known)
         speeds.append(1000 / (time.perf_counter() - start))
         ratios.append(speeds[-1] / alone)
     client.close()
@@ -173,7 +175,7 @@ def main() -> None:
         with server.client() as client:
             client.create("bench", "regressor")
             client.learn_rows("bench", rows(0, WARM))
-            wait_for(client, WARM)
+            wait_for(client, "bench", WARM)
         results["single predictions"] = singles(server, echo)
         console.print(results["single predictions"])
         results["300 requests a second, predict and learn in turn"] = steady(server, echo)

@@ -3,18 +3,22 @@
 While a group is brought to the disk, others queue up and become the next one. Questions to one model in one
 group are asked together, which takes little longer than one of them.
 
-Small requests are done where they come in, in the thread of the event loop: to wake another thread and be
-woken by it takes longer than to write a row to SQLite. Long ones, those that may wait for a compiler, and
-those whose log is a network away, have a thread of their own.
+Small requests are done where they come in, in the thread of the event loop: to wake another thread for each
+and be woken by it takes longer than to write a row to SQLite. Only the end of their transaction, which waits
+for the disk, is left to another thread. Long requests, those that may wait for a compiler, and those whose
+log is a network away, have a thread of their own.
 """
 
 import asyncio
+import contextlib
 import logging
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -23,7 +27,7 @@ from numpy.typing import NDArray
 from ggln.service import constants
 from ggln.service.errors import RefusedError, unavailable
 from ggln.service.log.operations import Group
-from ggln.service.log.store import Store
+from ggln.service.log.store import Statements, Store
 
 FloatArray = NDArray[np.float64]
 logger = logging.getLogger("ggln.service")
@@ -75,6 +79,8 @@ class Desk:
         self.store, self.committed = store, committed
         self.jobs: deque[Job] = deque()
         self.small: list[Job] = []  # of the loop
+        self.committing = False
+        self.committer = ThreadPoolExecutor(1, "ggln-commit")
         self.arrived = threading.Condition()
         self.open = True
         self.thread = threading.Thread(target=self._work, name="ggln-desk", daemon=True)
@@ -88,15 +94,63 @@ class Desk:
             self._queue(job)
         else:
             self.small.append(job)
-            if len(self.small) == 1:  # when all who are about to come are here
+            if len(self.small) == 1 and not self.committing:  # when all who are about to come are here
                 loop.call_soon(loop.call_soon, self._do_small)
         return job.future  # type: ignore[no-any-return]
 
     def _do_small(self) -> None:
-        """Do the small jobs that have come in."""
+        """Do the small jobs that have come in, but for the wait for the disk."""
         jobs, self.small = self.small, []
-        self._do(jobs)
+        if self.committing or not jobs:
+            self.small = jobs
+            return
+        if self.store.busy():  # the loop cannot wait
+            for job in jobs:
+                self._queue(job)
+            return
+        transaction = self.store.writing()
+        try:
+            self._answer(jobs)
+            statements = transaction.__enter__()
+        except Exception:
+            for job in jobs:
+                self._queue(job)  # where each is done alone, and says what is wrong
+            return
+        try:
+            last = self._write(statements, jobs)
+        except Exception:
+            with contextlib.suppress(Exception):
+                transaction.__exit__(*sys.exc_info())
+            for job in jobs:
+                self._queue(job)
+            return
+        self.committing = True
+        loop = asyncio.get_running_loop()
+        self.committer.submit(self._commit, transaction, jobs, last, loop)
+
+    def _commit(
+        self,
+        transaction: AbstractContextManager[Statements],
+        jobs: list[Job],
+        last: int,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """Wait for the disk, in a thread for that alone."""
+        try:
+            transaction.__exit__(None, None, None)
+            self.committed(last, len(jobs))
+        except Exception as error:
+            for job in jobs:
+                job.error = job.error or error
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
+            loop.call_soon_threadsafe(self._done_small, jobs)
+
+    def _done_small(self, jobs: list[Job]) -> None:
+        """Tell those who wait, and go on with those who have come meanwhile."""
+        self.committing = False
         _settle_all(jobs)
+        if self.small:
+            asyncio.get_running_loop().call_soon(self._do_small)
 
     def call(self, job: Job) -> Any:
         """Take a job from another thread, and wait for it."""
@@ -105,6 +159,7 @@ class Desk:
         return job.future.result()
 
     def _queue(self, job: Job) -> None:
+        job.error = None  # of a try before
         with self.arrived:
             if not self.open:
                 raise unavailable("the service is shutting down")
@@ -116,6 +171,7 @@ class Desk:
         with self.arrived:
             self.open = False
             self.arrived.notify()
+        self.committer.shutdown()
         self.thread.join()
 
     # The thread ----------------------------------------------------------------------------------------
@@ -135,7 +191,8 @@ class Desk:
         """Do jobs with one commit; where something unforeseen happens, each alone."""
         try:
             self._answer(jobs)
-            last = self._write([job for job in jobs if job.error is None])
+            with self.store.writing() as statements:
+                last = self._write(statements, jobs)
         except Exception as error:
             if len(jobs) > 1 and not isinstance(error, RefusedError):
                 for job in jobs:
@@ -161,27 +218,25 @@ class Desk:
             for job in own:
                 job.answers, answers = answers[: len(job.events)], answers[len(job.events) :]
 
-    def _write(self, jobs: list[Job]) -> int:
-        """Write jobs in one transaction; return the last number of the log."""
-        now = time.time()
-        with self.store.writing() as statements:
-            group = Group(statements)
-            for job in jobs:
-                mark = len(group.rows), len(group.events), group.last
+    def _write(self, statements: Statements, jobs: list[Job]) -> int:
+        """Write jobs within one transaction; return the last number of the log."""
+        now, group = time.time(), Group(statements)
+        for job in jobs:
+            mark = len(group.rows), len(group.events), group.last
+            if job.several:
+                statements.run("SAVEPOINT job")
+            try:
+                job.result = job.write(group, now, job.answers)
+            except RefusedError as error:
+                job.error = error
+                group.last = mark[2]
+                del group.rows[mark[0] :], group.events[mark[1] :]
                 if job.several:
-                    statements.run("SAVEPOINT job")
-                try:
-                    job.result = job.write(group, now, job.answers)
-                except RefusedError as error:
-                    job.error = error
-                    group.last = mark[2]
-                    del group.rows[mark[0] :], group.events[mark[1] :]
-                    if job.several:
-                        statements.run("ROLLBACK TO SAVEPOINT job")
-                if job.several:
-                    statements.run("RELEASE SAVEPOINT job")
-            group.flush()
-            return group.last
+                    statements.run("ROLLBACK TO SAVEPOINT job")
+            if job.several:
+                statements.run("RELEASE SAVEPOINT job")
+        group.flush()
+        return group.last
 
     def _settle(self, jobs: list[Job]) -> None:
         """Tell all who wait, those of a loop at once."""

@@ -112,6 +112,7 @@ class Learner:
             if now >= self.next_tick:
                 self.next_tick = now + constants.TICK_SECONDS
                 self._end_waits()
+                self.store.tidy()
             self._follow()
             self._save_late()
 

@@ -153,6 +153,13 @@ class PostgresStore:
             text = " ".join(str(error).split())
             raise unavailable(f"the database cannot be reached: {text}") from error
 
+    def busy(self) -> bool:
+        """Return whether this process is writing just now."""
+        return self._writing.locked()
+
+    def tidy(self) -> None:
+        """Do nothing: the database tidies up itself."""
+
     def close(self) -> None:
         """Close all connections."""
         for reader in self._readers:

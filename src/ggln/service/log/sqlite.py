@@ -18,9 +18,11 @@ PRAGMAS = (
     "synchronous=FULL",  # the write-ahead log is brought to the disk at each commit
     "busy_timeout=10000",
     "cache_size=-16000",  # KB; the rest is the system's business
-    "wal_autocheckpoint=4000",
+    "wal_autocheckpoint=0",  # `tidy` does so: no request waits for it
     "journal_size_limit=67108864",
 )
+LONG_LOG, MOST_LOG = 16 * 2**20, 256 * 2**20
+"""Bytes of the write-ahead log from which on it is brought into the database, and from which on at once."""
 
 
 class Folder:
@@ -119,6 +121,21 @@ class SQLiteStore:
             reader = self._own.reader = Connection(self.path)
             self._readers.append(reader)
         yield reader
+
+    def busy(self) -> bool:
+        """Return whether somebody is writing just now."""
+        return self._writing.locked()
+
+    def tidy(self) -> None:
+        """Bring the write-ahead log into the database where it has grown; readers and writers go on."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        size = log.stat().st_size if log.exists() else 0
+        if size > MOST_LOG:  # it has grown faster than that: now writers wait
+            with self._writing:
+                self.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        elif size > LONG_LOG:
+            with self.reading() as statements:
+                statements.run("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         """Close all connections."""

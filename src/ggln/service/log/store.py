@@ -41,5 +41,11 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[Statements]:
         """Give this thread's reader, which sees what is committed."""
 
+    def busy(self) -> bool:
+        """Return whether somebody is writing just now."""
+
+    def tidy(self) -> None:
+        """Do what keeps the place small, now and then, in a thread that nobody waits for."""
+
     def close(self) -> None:
         """Close all connections."""
