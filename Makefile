@@ -25,7 +25,7 @@ DOCS_STAMP := $(VENV)/.stamp-docs
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
 demo: $(RUN_STAMP) ## Install the package and run its demonstration
@@ -73,6 +73,16 @@ format: $(DEV_STAMP) ## Format the code and apply the safe fixes
 bench: $(DEV_STAMP) ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: bench-serve
+bench-serve: $(DEV_STAMP) ## Measure the service beside an application that only echoes
+	$(BIN)/python -m benchmarks.serve $(ARGS)
+
+.PHONY: soak
+soak: export OMP_NUM_THREADS = 1
+soak: export OPENBLAS_NUM_THREADS = 1
+soak: $(DEV_STAMP) ## Kill the service at random moments under load, for an hour: ARGS="--seconds 60", "--kills 200"
+	$(BIN)/python -m soak $(ARGS)
+
 .PHONY: fuzz
 fuzz: export OMP_NUM_THREADS = 1
 fuzz: export OPENBLAS_NUM_THREADS = 1
@@ -86,7 +96,7 @@ docs: $(DOCS_STAMP) ## Build the site into build/docs; warnings are errors
 .PHONY: clean
 clean: ## Remove the environment, the caches and what was built
 	rm -rf $(VENV) .numba_cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
-	find src tests benchmarks fuzz docs -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks fuzz soak docs -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
 
 # An interpreter is run before it is believed: a pyenv shim exists for versions that are not active.
 # The base pip may be too old for dependency groups (pip 25.1).

@@ -3,7 +3,15 @@
 from importlib import import_module, metadata
 from typing import Any
 
-EXTRAS = {"matplotlib": "plots", "pyarrow": "parquet", "pyarrow.parquet": "parquet"}
+EXTRAS = {
+    "matplotlib": "plots",
+    "prometheus_client": "serve",
+    "psycopg": "postgres",
+    "pyarrow": "parquet",
+    "pyarrow.parquet": "parquet",
+    "starlette": "serve",
+    "uvicorn": "serve",
+}
 """The extra of the package that installs a library; all others are peers that experiments compare with."""
 
 

@@ -109,6 +109,13 @@ class PolicyMixin:
             return [self._decided(self._gated(rows[t : t + 1])) for t in range(len(rows))]
         return [self._decided(int(self._random.integers(len(self.arms_)))) for _ in rows]
 
+    @whole
+    def decided(self, arm: Label) -> Any:
+        """Count a decision for an arm as pending, as `select` does: one that was taken elsewhere."""
+        self._begin()
+        self._decided(logs.arm_number(self.arms_, arm))
+        return self
+
     def _bounds(self, posterior: Posterior, rule: str, weight: float) -> FloatArray:
         """Return the scores [n, A] of rules that draw nothing."""
         return sampling.upper_bounds(posterior, weight if rule == "ucb" else 0.0, self._pending)

@@ -23,6 +23,7 @@ from ggln.cli import (
     report,
     reproduce,
     score,
+    serve,
     signals,
     stream,
 )
@@ -36,7 +37,7 @@ app = App(
     pretty_exceptions_enable=False,
     help="Gaussian Gated Linear Networks: online regression with error bars.",
 )
-for command in (demo, fit, predict, score, info, stream, explain, plot, report, bench):
+for command in (demo, fit, predict, score, info, stream, explain, plot, report, serve, bench):
     app.add_typer(command.app)  # without a name: its command joins the others
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(datasets.app, name="datasets")

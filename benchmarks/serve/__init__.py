@@ -1,0 +1,1 @@
+"""What the service costs, beside an application that only echoes: `python -m benchmarks.serve`."""

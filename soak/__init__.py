@@ -1,0 +1,1 @@
+"""The service under load, killed again and again: `python -m soak`."""

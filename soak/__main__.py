@@ -1,0 +1,131 @@
+"""`python -m soak --seconds 3600`: a service under load, killed at random moments, and then looked at.
+
+After each kill the server comes back on the same log. In the end, everything that was acknowledged has to be
+in the log once, and every model has to be, bit for bit, what an estimator makes of that log.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from ggln.service import Client
+from soak.load import PATIENCE, Load
+from soak.verify import check
+
+LIVES = (0.05, 1.2)
+"""Seconds that a server lives, at least and at most."""
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+class Servers:
+    """Starts servers on one log, one after the other."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        command = [sys.executable, "-m", "soak.server", str(folder), str(port)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._line()
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("the process that forks servers has ended")
+        return line
+
+    def start(self) -> int:
+        """Start a server and return its process."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self._line())
+
+    def close(self) -> None:
+        """End the process that forks servers."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def run(folder: Path, seconds: float, kills: int | None, seed: int) -> dict[str, Any]:
+    """Let clients work for so long, or until so many kills; return what was found."""
+    draw, port = random.Random(seed), free_port()
+    servers = Servers(folder, port)
+    url, killed, end = f"http://127.0.0.1:{port}", 0, time.monotonic() + seconds
+    process = servers.start()
+    load = Load(url, seed, clients=4)
+    load.start()
+    while not load.errors and (time.monotonic() < end if kills is None else killed < kills):
+        time.sleep(draw.uniform(*LIVES))
+        end_of(process, signal.SIGKILL)
+        killed += 1
+        process = servers.start()
+    load.stop()
+    with Client(url, patience=PATIENCE) as client:
+        files = {}
+        for name, told in load.told.items():
+            while client.model(name)["version"] < last_of(folder, name):
+                time.sleep(0.05)
+            files[name] = client.export(name) if told else b""
+    end_of(process, signal.SIGTERM)
+    servers.close()
+    told = {name: own for name, own in load.told.items() if own}
+    return {"kills": killed, "errors": [repr(e) for e in load.errors], "models": check(folder, told, files)}
+
+
+def end_of(process: int, how: int) -> None:
+    """End a server, and wait until it is gone."""
+    os.kill(process, how)
+    while True:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)
+
+
+def last_of(folder: Path, name: str) -> int:
+    """Return the number of the last entry of a model."""
+    log = sqlite3.connect(folder / "log.db")
+    query = "SELECT coalesce(max(seq), 0) FROM log JOIN models ON models.id = model WHERE name = ?"
+    found: int = log.execute(query, (name,)).fetchone()[0]
+    log.close()
+    return found
+
+
+def main() -> None:
+    """Run it, say what was found, and fail if anything is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m soak", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=3600.0, help="how long, unless --kills says so")
+    parser.add_argument("--kills", type=int, default=None, help="how many kills instead")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, default=None, help="a file for what was found, as JSON")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found = run(Path(folder), given.seconds, given.kills, given.seed)
+    text = json.dumps(found, indent=2)
+    print(text)
+    if given.output is not None:
+        given.output.write_text(text + "\n")
+    good = [
+        not own["lost"] and not own["learnt twice"] and own["same bits"] for own in found["models"].values()
+    ]
+    sys.exit(0 if all(good) and not found["errors"] else 1)
+
+
+main()

@@ -1,0 +1,90 @@
+"""Clients that keep on asking and telling, whatever happens to the server, and note what was acknowledged."""
+
+import itertools
+import random
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ggln.service import Client
+from soak.models import MODELS, class_of, reward_of, row_of, target_of
+
+PATIENCE = 120.0
+"""Seconds that a client waits for a server that is restarted."""
+BATCH = 5
+
+
+class Load:
+    """Several clients at once.
+
+    told: what was acknowledged, by model; each entry is an event id, or the target of rows without one.
+    """
+
+    def __init__(self, url: str, seed: int, clients: int) -> None:
+        self.url, self.seed = url, seed
+        self.numbers: Iterator[int] = itertools.count()
+        self.told: dict[str, list[Any]] = {name: [] for name in MODELS}
+        self.errors: list[BaseException] = []
+        self.stopping = threading.Event()
+        self.threads = [threading.Thread(target=self._work, args=(i,)) for i in range(clients)]
+
+    def start(self) -> None:
+        """Make the models, and begin."""
+        with Client(self.url, patience=PATIENCE) as client:
+            for name, body in MODELS.items():
+                client.create(name, **body)
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End when all that was begun is acknowledged."""
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _work(self, own: int) -> None:
+        draw = random.Random(self.seed * 1000 + own)
+        calls: list[Callable[[Client, int], None]] = [
+            self._predict_and_learn,
+            self._classify,
+            self._decide,
+            self._learn_directly,
+            self._learn_rows,
+        ]
+        try:
+            with Client(self.url, patience=PATIENCE) as client:
+                while not self.stopping.is_set():
+                    draw.choice(calls)(client, next(self.numbers))
+        except BaseException as error:
+            self.errors.append(error)
+
+    def _predict_and_learn(self, client: Client, number: int) -> None:
+        event = f"event-{number}"
+        first = client.predict("regressor", row_of(number), event=event)
+        again = client.predict("regressor", row_of(number), event=event)
+        assert first == again, (first, again)
+        client.learn("regressor", target_of(number), event=event)
+        self.told["regressor"].append(event)
+        client.learn("regressor", target_of(number), event=event)  # which changes nothing
+
+    def _classify(self, client: Client, number: int) -> None:
+        event = f"event-{number}"
+        client.predict("classifier", row_of(number), event=event)
+        client.learn("classifier", class_of(number), event=event)
+        self.told["classifier"].append(event)
+
+    def _decide(self, client: Client, number: int) -> None:
+        event = f"event-{number}"
+        decision = client.decide("bandit", row_of(number), event=event)
+        client.reward("bandit", event, reward_of(number, decision["arm"]))
+        self.told["bandit"].append(event)
+
+    def _learn_directly(self, client: Client, number: int) -> None:
+        client.learn("regressor", target_of(number), features=row_of(number), key=f"key-{number}")
+        self.told["regressor"].append(target_of(number))
+
+    def _learn_rows(self, client: Client, number: int) -> None:
+        numbers = [number * 10 + 10_000_000 + i for i in range(BATCH)]
+        rows = [{"features": row_of(n), "target": target_of(n)} for n in numbers]
+        client.learn_rows("regressor", rows, key=f"rows-{number}")
+        self.told["regressor"].extend(map(target_of, numbers))

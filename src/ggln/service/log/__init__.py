@@ -1,0 +1,1 @@
+"""The log: what was asked, what was observed, and in which order it is learnt."""
