@@ -38,8 +38,8 @@ def evaluate(
         The log, as `GLCB.partial_fit` takes it: propensities are the probabilities with which those arms were
         played.
     model : function, optional
-        Gives the expected rewards (n, n_arms) of contexts (n, features), for the direct and the doubly robust
-        estimate. By default each half of the log is judged by a `GLCB` that has learnt the other half.
+        Gives the expected rewards (n, n_arms) of contexts (n, features), for the direct and the doubly
+        robust estimate. By default, a `GLCB` that has learnt one half of the log judges the other half.
     names : sequence, optional
         All arms, in the order of probabilities; by default those of the log, sorted.
 

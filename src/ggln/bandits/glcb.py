@@ -37,36 +37,37 @@ ONE = Threads(1)
 class GLCB(PolicyMixin, BaseEstimator):
     """Choose among arms by context, and learn online what they pay: gated linear contextual bandits.
 
-    Every arm has posteriors of what it pays, in closed form: Bayesian regressions on the features, on their
-    products and on smooth bumps, weighed by what each predicted before it learnt. How little is known of an
-    arm in a context is the posterior's width. Decisions are learnt one at a time; of each arm the first 2048
-    are kept, in order to solve it afresh as they grow. With step="capped" or "ogd" an arm has gated linear
-    networks by gradient descent instead, and how little is known is read off their gates.
+    Every arm has closed-form posteriors of what it pays: Bayesian regressions on the features, on their
+    products and on smooth bumps, weighted by their predictions from before they learnt. The width of the
+    posterior says how little is known about an arm in a context. Decisions are learnt one at a time. The
+    first 2048 of each arm are kept, in order to solve it afresh as they grow. With step="capped" or "ogd"
+    an arm has gated linear networks by gradient descent instead, and their gates say how little is known.
 
     Parameters
     ----------
     n_arms : int, optional
-        How many arms, called 0, 1, ...; or give `arms`.
+        Number of arms, called 0, 1, ...; or give `arms`.
     arms : sequence of str or int, optional
         The arms by name.
     reward : {"gaussian", "bernoulli", "ctree"}
         What rewards are: any numbers; 0 or 1, and numbers in between; or numbers in `reward_range`, cut into
         2**depth bins, with a tree of Bernoulli variables over them that can have any shape of distribution.
     exploration : {"thompson", "ucb", "bonus", "greedy"} or None
-        How arms are tried of which little is known: by a draw from the posterior of their mean reward, by an
-        upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or not.
-        None is "ucb" with posteriors, where "bonus" is the same as "greedy", and "thompson" with networks.
+        How to try arms about which little is known: by a draw from the posterior of their mean reward, by
+        an upper confidence bound on it, by the paper's bonus sqrt(log t / N) with N the pseudo-count, or
+        not at all. None is "ucb" with posteriors, where "bonus" is the same as "greedy", and "thompson"
+        with networks.
     exploration_weight : float, optional
         Factor on the posterior's deviation, or on the bonus. None is 1 with posteriors, 0.3 with networks.
     pseudo_count : {"soft_min", "mean", "leverage"}
-        What N is, with networks. With N_k how often the arm was played in the active context of neuron k:
-        the soft minimum (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number of
-        decisions that the joint regression of base_model="linear" has seen in the context's direction.
+        What N is, with networks. If N_k says how often the arm was played in the active context of neuron
+        k, N is the soft minimum (mean (1 + N_k)^-1/2)^-2 - 1, or the mean, as in the paper. Or the number
+        of decisions that the joint regression of base_model="linear" has seen in the context's direction.
     reward_range : (float, float) or None
         Rewards from this range are mapped to [0, 1]; None standardises them, by the first 1024 decisions.
         `exploration_weight` is in these units. With reward="ctree", None is (0, 1).
     arm_features : dict of arms and arrays, optional
-        What arms are like: an arm that is added later begins from its likes. See `add_arm`.
+        Descriptions of arms: an arm that is added later begins from similar arms. See `add_arm`.
     depth : int, 1 to 8
         Of the tree of reward="ctree".
     layer_sizes, context_dim, n_estimators, gating, gating_bias : optional
@@ -75,14 +76,14 @@ class GLCB(PolicyMixin, BaseEstimator):
         As in `GGLNRegressor`. "linear" puts a Bayesian linear regression on all features together beside the
         features themselves.
     base_variance, bias_range, bias_variance, min_variance, max_variance, projection, barrier : optional
-        As in `GGLNRegressor`. These and `base_model` are of Gaussian rewards; the networks of the other kinds
-        have the features as logits, and probabilities in [0.01, 0.99].
+        As in `GGLNRegressor`. These and `base_model` are for Gaussian rewards. The networks of the other
+        kinds take the features as logits, and have probabilities in [0.01, 0.99].
     learning_rate, weight_range : optional
         As in `GGLNRegressor`. None takes 0.03 and (0, 1000) for Gaussian rewards, 0.1 and (-200, 200) else.
     step : {"newton", "capped", "ogd"}
-        "newton": posteriors in closed form. The others are gradient steps of networks, as in `GGLNRegressor`;
-        all parameters of networks are theirs. Trees (reward="ctree") always learn by gradient steps, capped
-        ones with "newton".
+        "newton": posteriors in closed form. The others are gradient steps of networks, as in
+        `GGLNRegressor`; all parameters of networks are for them. Trees (reward="ctree") always learn by
+        gradient steps; with "newton", by capped ones.
     aggregation, standardize : optional
         As in `GGLNRegressor`; `standardize` is about contexts.
     random_state : None, int or RandomState
@@ -93,7 +94,7 @@ class GLCB(PolicyMixin, BaseEstimator):
     Attributes
     ----------
     arms_ : list
-        The arms there are, in the order of `predict_expectations`.
+        The current arms, in the order of `predict_expectations`.
     n_features_in_, feature_names_in_ :
         Length of a context, and the names of its features if the first ones learnt had some: the columns of
         a data frame, or the keys of a dict.
@@ -241,8 +242,8 @@ class GLCB(PolicyMixin, BaseEstimator):
         propensities : array-like of shape (n,), optional
             The probability with which the policy of the log played that arm. Each decision's step is then
             multiplied by 1 / (arms * propensity), between 1/5 and 5: contexts count as they would if arms
-            had been played evenly. Without them all decisions count alike, which is right as well where the
-            log's policy saw nothing that the contexts do not hold, and varies less. The regression of
+            had been played evenly. Without them, all decisions count alike. That is also right if the log's
+            policy saw nothing that is missing from the contexts, and it varies less. The regression of
             base_model="linear" counts all decisions alike.
         """
         with lock_of(self):
@@ -281,16 +282,16 @@ class GLCB(PolicyMixin, BaseEstimator):
 
     @whole
     def add_arm(self, arm: Label | None = None, features: ArrayLike | None = None) -> Self:
-        """Add an arm; by default it is called by the least number that is not taken.
+        """Add an arm; by default its name is the smallest number that is not taken.
 
-        An arm that was removed comes back with all that was known of it. A new one begins with the prior that
-        the others' rewards give, or, if arms are described, from its likes.
+        An arm that was removed comes back with all that was known about it. A new one begins with the prior
+        that the rewards of the others give or, if arms are described, from similar arms.
 
         Parameters
         ----------
         arm : str or int, optional
         features : array-like, optional
-            What the arm is like, as in `arm_features`.
+            Description of the arm, as in `arm_features`.
         """
         self._begin()
         if arm is None:
@@ -331,9 +332,9 @@ class GLCB(PolicyMixin, BaseEstimator):
 
     @whole
     def warm_start(self, arm: Label, like: Label, rows: float = likes.ROWS) -> Self:
-        """Let an arm begin with what is known of another one, as if it had paid the same in so many rows.
+        """Let an arm begin with what is known about another, as if it had paid the same in that many rows.
 
-        What the arm has paid itself counts beside that, and soon more.
+        The arm's own rewards count as well, and soon count more.
         """
         self._begin()
         number, other = logs.arm_number(self.arms_, arm), logs.arm_number(self.arms_, like)
@@ -350,7 +351,7 @@ class GLCB(PolicyMixin, BaseEstimator):
     # Saving --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy to a file that `ggln.load` reads; it then decides as this one would go on to."""
+        """Write the policy to a file that `ggln.load` reads; it then decides as this one would have."""
         self._begin()
         header: dict[str, Any] = {
             "estimator": type(self).__name__,

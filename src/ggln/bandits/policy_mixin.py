@@ -55,9 +55,10 @@ class PolicyMixin:
     def select(self, context: Any) -> Any:
         """Return the arm to play in a context, a 1-D array or a dict of features; a list of arms for several.
 
-        Nothing is learnt before `update`, but a decision counts as pending until then: with upper bounds,
-        arms whose rewards are still to come look less unknown, so that decisions in between are spread. With
-        step="capped" and "ogd", an arm with a pseudo-count of 0 comes first; of several, one at random.
+        Nothing is learnt before `update`, but a decision counts as pending until then. With upper bounds,
+        arms whose rewards are still to come look less unknown, so decisions in between are spread over the
+        arms. With step="capped" and "ogd", an arm with a pseudo-count of 0 comes first; of several, one at
+        random.
         """
         self._begin()
         one, rows = self._contexts(context)
@@ -67,8 +68,8 @@ class PolicyMixin:
     def propensities(self, context: Any) -> FloatArray:
         """Return the probability with which `select` would play each arm, in the order of `arms_`.
 
-        It is 1 for a single arm unless decisions are drawn (exploration="thompson") or arms tie. To be
-        logged with each decision: off-policy estimates need it.
+        It is 1 for a single arm unless decisions are drawn (exploration="thompson") or arms tie. Log it
+        with each decision: off-policy estimates need it.
 
         Parameters
         ----------
@@ -90,7 +91,7 @@ class PolicyMixin:
 
     @property
     def pending_(self) -> dict[Any, float]:
-        """How many decisions of each arm wait for their rewards; one that never comes is forgotten slowly."""
+        """How many decisions of each arm wait for a reward; one that never gets it is slowly forgotten."""
         self._begin()
         return dict(zip(self.arms_, self._pending.tolist(), strict=True))
 
@@ -179,7 +180,8 @@ class PolicyMixin:
     def predict(self, contexts: ArrayLike) -> Any:
         """Return the arm that is expected to pay most: for a 1-D context, or a list for each of several.
 
-        An arm that was never played is not chosen, unless none was: nothing is known of it. `select` does.
+        An arm that was never played is not chosen, unless none was, because nothing is known about it.
+        `select` does choose it.
         """
         expected = self.predict_expectations(contexts)
         best = np.argmax(self._known(expected), axis=-1)
@@ -192,7 +194,7 @@ class PolicyMixin:
         ----------
         contexts : array-like of shape (features,) or (n, features), or a dict of features
         return_std : bool
-            Whether to return the rewards' predictive standard deviation, too.
+            Whether to return the rewards' predictive standard deviation as well.
 
         Returns
         -------
@@ -237,7 +239,7 @@ class PolicyMixin:
         contexts, arms, rewards, propensities :
             The log, as `partial_fit` takes it.
         policy : optional
-            Another policy, of which this one's expectations are the model: see `ggln.bandits.evaluate`.
+            Another policy; the expectations of this one are then the model. See `ggln.bandits.evaluate`.
         """
         self._begin()
         expected = np.atleast_2d(self.predict_expectations(contexts))

@@ -35,11 +35,11 @@ FloatArray = NDArray[np.float64]
 class DenoisingDensity(Parameters):
     """Density modelling by undoing noise: score function, samples, in-filling, anomalies.
 
-    What undoes Gaussian noise of variance lambda best, mu(x), tells the gradient of the log-density of noisy
-    rows: (mu(x) - x) / lambda (section 6.4 and Appendix F of the paper). By default it is solved: local
-    Gaussians, each a linear denoiser in closed form, mixed by gates that read the noisy row. One model serves
-    every strength of the noise, and NaN is a missing value: one whose noise has no end. The paper's network,
-    which sees rows with noise and regresses to the rows themselves, is there with the other `step`s.
+    The best way to undo Gaussian noise of variance lambda, mu(x), gives the gradient of the log-density of
+    noisy rows: (mu(x) - x) / lambda (section 6.4 and Appendix F of the paper). By default it is solved by
+    local Gaussians. Each is a linear denoiser in closed form, and gates that read the noisy row mix them.
+    One model serves every strength of the noise. NaN is a missing value: a value with infinite noise. The
+    other `step`s give the paper's network, which sees rows with noise and regresses to the rows themselves.
 
     Parameters
     ----------
@@ -65,12 +65,13 @@ class DenoisingDensity(Parameters):
     learning_rate : float
         How far one row moves a neuron's prediction towards it, as a fraction of the longest safe step.
     step : {"exact", "split", "capped", "ogd"}
-        "exact" solves, and needs none of the arguments below or above but `noise`, `noise_unit` and
-        `random_state`. The others are gradient steps of the paper's network: "split" bounds the steps of mean
-        and precision apart; the others are those of `GGLNRegressor`.
+        "exact" solves, and needs only the arguments `noise`, `noise_unit` and `random_state`. The others are
+        gradient steps of the paper's network: "split" bounds the steps of mean and precision separately;
+        the others are those of `GGLNRegressor`.
     base_model : {"coordinate", "none"}
-        What the first layer is given beside biases: the noisy row, so that an untrained network is nearly the
-        identity; or nothing, so that gates alone say where a row belongs, which `anomaly_score` likes best.
+        The inputs of the first layer beside biases: the noisy row, so that an untrained network is nearly
+        the identity; or nothing, so that only gates say where a row belongs, which is best for
+        `anomaly_score`.
     base_variance, bias_variance, min_variance, max_variance : float
         As in `GGLNRegressor`, in units of the noise's variance.
     bias_range : float
@@ -83,7 +84,7 @@ class DenoisingDensity(Parameters):
     scaling_rows : int or None
         Rows, the first ones, that `fit` takes the range from; None for all.
     anneal : bool
-        Whether the step of `fit` shrinks to nothing. What is learnt afterwards is learnt at full length.
+        Whether the step of `fit` shrinks to zero. Later rows are learnt with the full step.
     shuffle : bool
         Whether `fit` shuffles the rows.
     random_state : None, int or RandomState
@@ -121,7 +122,7 @@ class DenoisingDensity(Parameters):
         Parameters
         ----------
         X : array-like of shape (n, columns)
-            NaN is a missing value. Gradient steps take none, and need two columns at least.
+            NaN is a missing value. Gradient steps do not take it, and need at least two columns.
         """
         self._check_parameters()
         with lock_of(self), self._unchanged_on_error():
@@ -137,9 +138,9 @@ class DenoisingDensity(Parameters):
         return self
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Learn rows once, in their order, going on from what is known. `y` is ignored.
+        """Learn rows once, in their order, starting from what is known. `y` is ignored.
 
-        It makes no difference how rows are cut into calls.
+        How rows are cut into calls makes no difference.
         """
         with lock_of(self):
             begin = not hasattr(self, "denoisers_")

@@ -20,14 +20,15 @@ FloatArray = NDArray[np.float64]
 class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill in missing values, NaN, by the density of the table (`DenoisingDensity`).
 
-    The density is learnt from rows with gaps as they are. A missing value becomes what is expected given the
-    known values of its row; or, for multiple imputation, a draw from its distribution, together with the
+    The density is learnt from rows with gaps as they are. A missing value becomes its expectation given the
+    known values of its row or, for multiple imputation, a draw from its distribution, together with the
     others of the row. A column without any value is filled with zeros.
 
     Parameters
     ----------
     sample : bool
-        Whether `transform` draws missing values instead of expecting them. `draws` does so several times.
+        Whether `transform` draws missing values instead of taking their expectation. `draws` draws several
+        times.
     random_state : None, int or RandomState
         Seed of folds and draws.
     n_jobs : None or int
@@ -36,7 +37,7 @@ class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     density_ : DenoisingDensity
-        What is known of the table.
+        The density of the table.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -79,7 +80,7 @@ class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Return the rows, (n, columns), without gaps; known values stay exactly what they are."""
+        """Return the rows, (n, columns), without gaps; known values stay exactly as they are."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         return self.density_.infill(rows, sample=self.sample, random_state=self.random_state)
@@ -87,9 +88,9 @@ class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def draws(
         self, X: ArrayLike, n: int = 5, random_state: int | np.random.RandomState | None = None
     ) -> FloatArray:
-        """Return n tables, (n, rows, columns), each with other draws of the missing values.
+        """Return n tables, (n, rows, columns), each with different draws of the missing values.
 
-        Fit a model to each, and average: the spread of the results tells what the gaps leave open.
+        Fit a model to each, and average. The spread of the results shows how uncertain the gaps are.
         """
         check_is_fitted(self)
         check_counts(1, n=n)

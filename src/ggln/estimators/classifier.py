@@ -58,24 +58,24 @@ ONE = np.ones(1)
 class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     """Classification with probabilities, learnt exactly and without backpropagation.
 
-    Every neuron of a Bernoulli gated linear network predicts the class itself: a geometric mixture of the
-    probabilities below it, with weights that half-spaces of the input choose, solves its own convex problem.
-    With more than two classes, each has networks against all others.
+    Every neuron of a Bernoulli gated linear network predicts the class itself. It is a geometric mixture of
+    the probabilities below it, with weights that half-spaces of the input choose, and solves its own convex
+    problem. With more than two classes, each class has networks against all others.
 
     Parameters
     ----------
     layer_sizes : sequence of int
         Neurons in each layer.
     context_dim : int or sequence of int, 0 to 16, or None
-        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
-        networks in turn, for step="newton" to those on features alone, then to those with a regression
-        below. None takes as many as the rows can fill, and needs step="newton".
+        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values go to the networks
+        in turn; for step="newton", to those on features alone, then to those with a regression below. None
+        takes as many as the rows can fill, and needs step="newton".
     epochs : int
         Passes of `fit` over its rows. `partial_fit` always makes one.
     n_estimators : int
-        Networks with different gates. step="newton" has so many for each class that is held against the
-        others, but where these are more than four, in all four times as many; rows left out tell what each
-        kind is worth. Otherwise their probabilities are averaged.
+        Networks with different gates. step="newton" has this many for each class that is compared with the
+        others; with more than four such classes, all together have four times as many. Rows left out decide
+        the share of each kind. Otherwise their probabilities are averaged.
     gating : {"residual", "tree", "sphere", "axis", "mixed", "pairs"}
         Directions of the half-spaces: picked among random ones by how well they split residuals; mostly
         splits of a small boosted model of trees; uniform on the sphere; one random feature each; half on the
@@ -87,24 +87,25 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     learning_rate : float
         Step of the online gradient descent.
     step : {"newton", "normalised", "ogd"}
-        "newton" solves the weights of a table, above a regression on smooth bumps, and goes on by Newton
-        steps; it does without epochs, gating_bias, learning_rate, decay, weight_range, min_probability,
+        "newton" solves the weights of a table, above a regression on smooth bumps, and continues by Newton
+        steps. It does not use epochs, gating_bias, learning_rate, decay, weight_range, min_probability,
         hinges, aggregation, anneal and shuffle. The others follow the gradient: "normalised" divides the
         learning rate by the largest curvature that the neuron's loss can have, a quarter of the squared
         length of its inputs; "ogd" takes it as it is.
     decay : float or None
-        Rows after which the step falls as 1 / time: after t rows it is min(1, decay / t) of its length. None
-        leaves it as it is, which forgets what is long ago.
+        Rows after which the step falls as 1 / time: after t rows it is min(1, decay / t) of its length.
+        None leaves it as it is, which forgets old rows.
     weight_range : (float, float)
         Range of every weight.
     min_probability : float
         Probabilities, those of the base predictions and of every neuron, are kept in
         [min_probability, 1 - min_probability].
     hinges : int, 0 to 4096
-        Bends of a Bayesian linear regression that learns every row exactly, once: max(v.x - b, 0) with v from
-        one random row to another. What it predicts of each class are base predictions beside the features,
-        and with more than two classes all that gates look at. It helps most in a single pass over many
-        features; each row costs time in the square of the hinges. 0 does without, as step="newton" has to.
+        Bends of a Bayesian linear regression that learns every row exactly, once: max(v.x - b, 0) with v
+        from one random row to another. Its predictions of each class are base predictions beside the
+        features. With more than two classes, gates look at nothing else. It helps most in a single pass
+        over many features. The time for each row grows with the square of the hinges. 0 means no hinges, as
+        step="newton" requires.
     aggregation : {"switching", "last"}
         Predict with the switching mixture of all neurons, or with the last layer's first neuron.
     anneal : bool
@@ -222,13 +223,13 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, features)
-            NaN is a missing value, where step="newton".
+            NaN is a missing value, if step="newton".
         y : array-like of shape (n,)
             Labels: numbers, strings or booleans.
         **more
-            `sample_weight` of shape (n,), where step="newton": how much each row counts; one of weight 2
-            counts as the row twice. Nothing else is taken; gradient steps answer weights with an error that
-            says what to do instead.
+            `sample_weight` of shape (n,), if step="newton": how much each row counts. A row of weight 2
+            counts twice. Nothing else is accepted. With gradient steps, weights raise an error that says
+            what to do instead.
         """
         weight = _weight_among("fit", more, self.step == "newton")
         self._check_parameters()
@@ -259,10 +260,10 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
             learner.fit(rows, targets, course, threads, progress)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **more: Any) -> Self:
-        """Learn rows once, in their order, going on from what is known.
+        """Learn rows once, in their order, starting from what is known.
 
-        It makes no difference how rows are cut into calls. The first call, where there was no `fit`, has to
-        name all `classes`: a stream's first rows may lack some. `more` is as in `fit`.
+        How rows are cut into calls makes no difference. Without a `fit` before it, the first call has to
+        name all `classes`, because the first rows of a stream may lack some. `more` is as in `fit`.
         """
         self._stream(X, y, classes, False, self._weight_of_rows("partial_fit", more))
         return self
@@ -270,7 +271,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     def prequential(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **more: Any
     ) -> FloatArray:
-        """Learn rows as `partial_fit` does; return the probabilities each had before it was learnt."""
+        """Learn rows as `partial_fit` does; return the probabilities of each from before it was learnt."""
         return self._stream(X, y, classes, True, self._weight_of_rows("prequential", more))
 
     def _weight_of_rows(self, method: str, more: dict[str, Any]) -> ArrayLike | None:

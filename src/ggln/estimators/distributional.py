@@ -38,7 +38,7 @@ class DistributionMixin(NetworkEstimator):
     _flat_target: bool  # whether the targets were one column without a name
 
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Return the predictive mean, and if asked its standard deviation or covariance.
+        """Return the predictive mean and, if asked for, its standard deviation or covariance.
 
         Returns
         -------
@@ -66,7 +66,7 @@ class DistributionMixin(NetworkEstimator):
     def predict_dist(self, X: ArrayLike) -> Distribution:
         """Return the predictive distribution of each row, a mixture over neurons and networks.
 
-        That of several outputs has `region_level(y)`, the level of the smallest joint region that holds y.
+        For several outputs it has `region_level(y)`, the level of the smallest joint region that holds y.
         """
         tables = map(self._check_rows, in_parts(X))
         with self._threads() as threads:
@@ -75,7 +75,7 @@ class DistributionMixin(NetworkEstimator):
     def predict_one(self, x: ArrayLike | Mapping[str, float], return_std: bool = False) -> Any:
         """Return the mean for a single row, with the least overhead: a float, or an array of outputs.
 
-        Before anything was learnt it is 0, so that a stream can predict before it learns.
+        It is 0 before anything was learnt, so that a stream can predict before it learns.
         """
         if not hasattr(self, "learner_"):
             return (0.0, 1.0) if return_std else 0.0
@@ -85,12 +85,12 @@ class DistributionMixin(NetworkEstimator):
         return (mean[0], std[0]) if return_std else mean[0]
 
     def support(self, X: ArrayLike) -> FloatArray:
-        """Return how well each row is covered by what was learnt: 1 inside, towards 0 far away.
+        """Return how well the learnt rows cover each row: 1 inside, towards 0 far away.
 
         It is s^2 / (s^2 + v): s is the typical standard deviation inside, and v the variance that is added
-        outside. v is 0 where every feature is within the range of the rows learnt, and grows with the
-        distance beyond it, by how errors grew when outer rows were left out. `predict_dist` and `predict`
-        add the same v. A missing value is not outside, nor is a feature that was constant.
+        outside. v is 0 if every feature is within the range of the rows learnt. It grows with the distance
+        beyond that range, as errors grew when outer rows were left out. `predict_dist` and `predict` add
+        the same v. A missing value is not outside, nor is a feature that was constant.
 
         Returns
         -------

@@ -64,21 +64,21 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
     """Regression with a predictive distribution, learnt exactly, online, and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
-    product of the Gaussians below it. Which weights it uses is decided by half-spaces of the input. Each
-    set of weights is a small convex problem, which is solved by Newton's method; later rows are learnt one
-    by one, going on from that solution.
+    product of the Gaussians below it. Half-spaces of the input choose its weights. Each set of weights is a
+    small convex problem, which is solved by Newton's method. Later rows are learnt one by one, starting
+    from that solution.
 
     Parameters
     ----------
     layer_sizes : sequence of int
         Neurons in each layer.
     context_dim : None, int or sequence of int, 0 to 16
-        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values are given to the
-        kinds of networks in turn: to those on features alone, then to those with regressions below. None
-        takes as many as the rows can fill, and needs step="newton".
+        Half-spaces of each neuron; it has 2**context_dim rows of weights. Several values go to the kinds of
+        networks in turn: to those on features alone, then to those with regressions below. None takes as
+        many as the rows can fill, and needs step="newton".
     n_estimators : None or int
-        Networks with different gates, whose predictions are mixed. None takes 8; for a table that is solved,
-        32 up to 800 rows, 24 up to 1,600 and 16 up to 5,000 (`n_estimators_`).
+        Networks with different gates, whose predictions are mixed. None takes 8. For a table that is
+        solved, it takes 32 up to 800 rows, 24 up to 1,600 and 16 up to 5,000 (`n_estimators_`).
     step : {"newton", "capped", "ogd"}
         How weights are learnt: solved, and then updated by Newton steps; by online gradient descent whose
         step is bounded by the curvature of the loss; or by the paper's plain gradient descent.
@@ -94,8 +94,8 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         regression on smooth bumps, in closed form. "feature": features alone. For gradient steps also
         nothing but biases; Bayesian linear regression on each feature; a Gaussian for each feature and
         output along the output's axis; features and one linear regression on all of them; or feature i
-        along output i. Regressors of scikit-learn are fitted by `fit`, once without each fold, and their
-        predictions join the features; such a model can learn on but not be saved.
+        along output i. `fit` fits regressors of scikit-learn once without each fold, and their predictions
+        join the features. Such a model can keep learning, but it cannot be saved.
     base_variance : float or None
         Variance of the features' Gaussians, for "blr" of the noise; None lets "blr" estimate it.
     bias_range, bias_variance : float
@@ -107,12 +107,13 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         the range of every weight; whether to predict with the "switching" mixture of all neurons or with
         the "last" one; whether `fit` shuffles the rows.
     forgetting : None, "auto" or int
-        How streams that change are followed. "auto", for streams that begin without `fit`, finds out by
-        itself: regressions that forget correct each prediction as far as they are worth it, networks begin
-        again where evidence says that the stream has changed, and intervals of 90 % are kept at their
-        coverage. A table that goes on after `fit` keeps all its rows. An int, at least 16: rows count less
-        with age, by 1/e after so many, in networks, regressions, units and shares alike; `fit` takes its rows
-        in their order then. None: all rows count alike. Gradient steps ignore it.
+        How to follow streams that change. "auto" is for streams that begin without `fit`, and detects
+        changes by itself: regressions that forget correct each prediction as far as they have proved
+        useful, networks begin again when the evidence says that the stream has changed, and intervals of 90
+        % keep their coverage. A table that keeps learning after `fit` keeps all its rows. With an int, at
+        least 16, rows count less with age, by 1/e after that many rows, in networks, regressions, units and
+        shares alike; `fit` then takes its rows in their order. With None, all rows count alike. Gradient
+        steps ignore this.
     min_variance, max_variance : float
         Range of every neuron's variance, in standardised units.
     covariance : {"apart", "isotropic", "diagonal", "full"}
@@ -135,7 +136,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
     n_outputs_ : int
         Targets per row.
     n_estimators_ : int
-        Networks that there are for each target; none before there are eight rows to solve.
+        Number of networks for each target; none before there are eight rows to solve.
 
     Examples
     --------
@@ -253,13 +254,12 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, features)
-            NaN is a missing value; gradient steps take none.
+            NaN is a missing value; gradient steps do not take it.
         y : array-like of shape (n,) or (n, outputs)
         sample_weight : array-like of shape (n,), optional
-            How much each row counts: one of weight 2 adds to every sum what the row twice would, so that the
-            scale of weights matters. Folds,
-            gates and bumps are drawn from rows, however much each counts; a row of weight 0 is not there at
-            all. Gradient steps take none.
+            How much each row counts. A row of weight 2 adds to every sum what two copies of it would add,
+            so the scale of weights matters. Folds, gates and bumps are drawn from rows, however much each
+            counts. A row of weight 0 does not count at all. Gradient steps take no weights.
         """
         self._check_parameters()
         with lock_of(self), self._unchanged_on_error():
@@ -293,11 +293,12 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             learner.fit(rows, targets, course, threads, progress)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn rows once, in their order, going on from what is known.
+        """Learn rows once, in their order, starting from what is known.
 
-        It makes no difference how rows are cut into calls. Exact networks are solved afresh now and then,
-        which takes as long as `fit`: a table, whose rows are kept up to 16 MB of features, whenever they have
-        grown by a quarter; a stream at 1, 2, 3, 4, 6, 8, 12, ... up to 2,048 rows.
+        How rows are cut into calls makes no difference. Exact networks are solved afresh now and then,
+        which takes as long as `fit`. A table keeps its rows up to 16 MB of features, and is solved afresh
+        whenever they have grown by a quarter. A stream is solved afresh at 1, 2, 3, 4, 6, 8, 12, ... up to
+        2,048 rows.
         """
         self._stream(X, y, record=False, sample_weight=sample_weight)
         return self
@@ -343,7 +344,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete.
 
-        The rows that are kept to go on with (`partial_fit`) are part of it.
+        The file includes the rows that are kept for further learning (`partial_fit`).
         """
         check_is_fitted(self)
         persistence.write(path, *self._state())
@@ -503,7 +504,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
 
     @property
     def n_estimators_(self) -> int:
-        """How many networks there are for each target."""
+        """Number of networks for each target."""
         check_is_fitted(self)
         count: int = self.learner_.network_count
         return count

@@ -22,10 +22,11 @@ FloatArray = NDArray[np.float64]
 class Explanation(NamedTuple):
     """Contributions to the predictions of some rows, in the target's units.
 
-    ``intercept + mean.sum(axis=1)`` is the predicted mean. Of networks that were solved, the contributions
-    are those of the features, and the intercept is the mean prediction of the background. Of networks that
+    ``intercept + mean.sum(axis=1)`` is the predicted mean. For networks that were solved, the contributions
+    are those of the features, and the intercept is the mean prediction of the background. For networks that
     learn by gradient steps, they are those of base inputs and biases; ``precision.sum(axis=1)`` is the
-    average precision of the mixture's components (with one component: the inverse of the predicted variance).
+    average precision of the mixture's components (with one component: the inverse of the predicted
+    variance).
     """
 
     names: list[str]

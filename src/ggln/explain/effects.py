@@ -23,7 +23,7 @@ Groups = Sequence[list[int]]
 
 
 class Effects(NamedTuple):
-    """How far each feature's value moves the predicted mean from where its other values would have it.
+    """How far each feature's value moves the predicted mean from where its other values would put it.
 
     ``total = values + gates``, in the target's units.
     """
@@ -35,7 +35,7 @@ class Effects(NamedTuple):
 
 
 class Importance(NamedTuple):
-    """Means over rows: of the size of effects, and of the size of contributions less their mean."""
+    """Means over rows: of the size of effects, and of the size of contributions minus their mean."""
 
     names: list[str]  #: of the features, or of their groups
     total: FloatArray  #: (features,), or (features, outputs)

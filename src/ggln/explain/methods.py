@@ -51,25 +51,26 @@ class ExplainMixin:
     ) -> Explanation:
         """Return how much each feature adds to each row's mean; with the intercept they add up to it.
 
-        A feature is credited with what the prediction gains when its value changes from that of a row of the
-        background to the row's own. Features change one after the other, in several orders; a contribution is
-        the mean over orders and rows of the background. Up to four features get their Shapley values, more of
-        them estimates. The intercept is the mean prediction of the background.
+        A feature is credited with the change of the prediction when its value changes from that of a row of
+        the background to the row's own. Features change one after the other, in several orders; a
+        contribution is the mean over orders and rows of the background. Up to four features get their exact
+        Shapley values; more features get estimates. The intercept is the mean prediction of the background.
 
-        With step="capped" or "ogd", contributions are instead the terms of the weighted sum that the
-        prediction is, of base inputs and of biases; there is then no background.
+        With step="capped" or "ogd", the prediction is a weighted sum of base inputs and biases, and
+        contributions are its terms. There is then no background.
 
         Parameters
         ----------
         X : array-like of shape (n, features)
         background : array-like of shape (m, features), optional
-            Rows to compare with. By default rows of the training set that the model keeps for its regression,
-            spread evenly over what it predicts of them; with base_model="feature", the mean of all rows.
+            Rows to compare with. By default rows of the training set that the model keeps for its
+            regression, spread evenly over its predictions of them; with base_model="feature", the mean of
+            all rows.
         n_background : int
-            Of longer backgrounds, so many rows, evenly spaced.
+            If the background is longer, this many of its rows are used, evenly spaced.
         groups : mapping from a name to a sequence of features, optional
-            Features that say one thing, such as the levels of a category: they change together, and have one
-            contribution under that name.
+            Features that belong together, such as the levels of a category. They change together, and have
+            one contribution under that name.
 
         Examples
         --------
@@ -96,7 +97,7 @@ class ExplainMixin:
         Returns
         -------
         slopes : (n, features), or (n, features, outputs) for targets of that kind
-            Exact derivatives. Predictions also jump where gates are crossed: `effects` has all of it.
+            Exact derivatives. Predictions also jump where gates are crossed; `effects` includes that.
         """
         rows = self._check_rows(X)
         found = inspector(self.learner_).slopes(rows)
@@ -109,11 +110,11 @@ class ExplainMixin:
         n_values: int = 20,
         groups: Groups | None = None,
     ) -> Effects:
-        """Return how far each feature's value moves the mean from where its other values would have it.
+        """Return how far each feature's value moves the mean from where its other values would put it.
 
-        Each feature is moved to the values that it has in the `background`, all others held; an effect is the
-        mean difference. For a linear model it is slope times distance from the feature's mean, which is
-        also the Shapley value.
+        Each feature is moved to the values that it has in the `background`, with all others held. An effect
+        is the mean difference. For a linear model it is slope times distance from the feature's mean, which
+        is also the Shapley value.
 
         Parameters
         ----------
@@ -122,10 +123,12 @@ class ExplainMixin:
             Typical rows, of the training set for example. By default those that the model keeps (see
             `explain`), or X itself if it keeps none.
         n_values : int
-            Of longer backgrounds, so many values of each feature, evenly spaced among the sorted ones.
+            If the background is longer, this many values of each feature are used, evenly spaced among the
+            sorted ones.
         groups : mapping from a name to a sequence of features, optional
-            Features that say one thing, such as the levels of a category: they are moved together, to values
-            that occur together, and have one effect under that name. Features in no group stay alone.
+            Features that belong together, such as the levels of a category. They are moved together, to
+            values that occur together, and have one effect under that name. Features in no group stay
+            alone.
         """
         rows, own = self._check_rows(X), inspector(self.learner_)
         names, places = grouped(self._feature_names(), groups or {})
@@ -151,8 +154,8 @@ class ExplainMixin:
     ) -> Importance:
         """Return what matters over a data set: means of the size of effects and of contributions.
 
-        Contributions are taken less their mean over X: what is the same for all rows tells none apart.
-        Arguments as for `effects`, which takes (3 n_values features) predictions for each row.
+        The mean over X is subtracted from contributions: what is the same for all rows does not distinguish
+        them. Arguments as for `effects`, which takes (3 n_values features) predictions for each row.
         """
         found: Effects = self.effects(X, background, n_values, groups)
         explanation: Explanation = self.explain(X, groups=groups)
@@ -190,9 +193,9 @@ class ExplainMixin:
         ----------
         X : array-like of shape (n, features)
         training : array-like of shape (m, features)
-            Rows to look among; the model does not keep those that it learnt.
+            Rows to search; the model does not keep the rows that it learnt.
         n_neighbors : int
-            How many to return for each row.
+            Number of rows to return for each row.
         """
         _check_count("n_neighbors", n_neighbors)
         rows, known = self._check_rows(X), self._check_rows(training)

@@ -48,15 +48,15 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
     """A `GGLNRegressor` for named columns of any kind: numbers, dates, booleans, categories, with gaps.
 
     Tables are data frames, mappings of names to columns, or arrays, whose columns are called x0, x1, and so
-    on. What the columns are is found out by `fit` and remembered; later tables may have them in any order,
-    with others among them. What was never learnt, a column or a category's value, is warned of once.
-    `ggln.load` gives such a
-    model for the files of `ggln fit`, and the shell's commands take the files of `save`.
+    on. `fit` finds out what the columns are, and remembers it. Later tables may have them in any order,
+    with others among them. A column or a category value that was never learnt causes one warning.
+    `ggln.load` returns such a model for the files of `ggln fit`, and the shell's commands take the files of
+    `save`.
 
     Parameters
     ----------
     regressor : GGLNRegressor, optional
-        The networks, with the defaults if it is not given.
+        The networks; by default a `GGLNRegressor` with its defaults.
     categories : sequence of str
         Columns whose numbers are names.
 
@@ -67,11 +67,11 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
     schema_ : Schema
         From columns to features.
     typical_ : (values, features) or None
-        Values of each column in the rows that were fitted, for effects to compare with.
+        Values of each column in the fitted rows, for effects to compare with.
     scores_ : dict or None
-        How good predictions were for rows that `ggln fit --validate` held out.
+        Scores on the rows that `ggln fit --validate` held out.
     feature_names_in_, n_features_in_, n_outputs_ :
-        The columns that are predicted from, how many they are, and how many targets.
+        The columns that predictions use, their number, and the number of targets.
 
     Examples
     --------
@@ -163,10 +163,10 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn rows once, in their order, going on from what is known.
+        """Learn rows once, in their order, starting from what is known.
 
-        Without `y`, the targets are columns of the table, and rows that lack them are left out. Where there
-        was no `fit`, the first row decides what the columns are, as in `ggln stream`.
+        Without `y`, the targets are columns of the table, and rows that lack them are left out. Without a
+        `fit` before it, the first row decides what the columns are, as in `ggln stream`.
         """
         self._stream(X, y, sample_weight, lambda networks, *rows: networks.partial_fit(*rows))
         return self
@@ -242,7 +242,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
 
     @whole
     def learn_one(self, x: Mapping[str, Any], y: ArrayLike) -> Self:
-        """Learn a single row, a mapping of columns to values; None is a missing one."""
+        """Learn a single row, a mapping of columns to values; None is a missing value."""
         if not hasattr(self, "regressor_"):
             return self.partial_fit(one_row(x), np.asarray(y)[None])
         schema = self.schema_.copy()  # which remembers what it saw, but only of rows that are learnt
@@ -290,7 +290,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         return self.networks.predict_dist(self.features(X))
 
     def support(self, X: Any) -> FloatArray:
-        """Return how well each row is covered by what was learnt, as `GGLNRegressor.support` does."""
+        """Return how well the learnt rows cover each row, as `GGLNRegressor.support` does."""
         return self.networks.support(self.features(X))
 
     def predict_one(self, x: Mapping[str, Any], return_std: bool = False) -> Any:
