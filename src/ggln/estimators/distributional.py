@@ -90,7 +90,8 @@ class DistributionMixin(NetworkEstimator):
         It is s^2 / (s^2 + v): s is the typical standard deviation inside, and v the variance that is added
         outside. v is 0 if every feature is within the range of the rows learnt. It grows with the distance
         beyond that range, as errors grew when outer rows were left out. `predict_dist` and `predict` add
-        the same v. A missing value is not outside, nor is a feature that was constant.
+        the same v. A feature that was constant is not outside, nor is a missing value of a feature that was
+        missing before.
 
         Returns
         -------
