@@ -91,11 +91,7 @@ def load(server: Server, kind: str, **more: Any) -> dict[str, float]:
 
 def rows(first: int, count: int) -> list[dict[str, Any]]:
     """Return rows to learn."""
-    noise = np.random.default_rng(first).normal(size=count)
-    numbers = range(first, first + count)
-    return [
-        {"features": row(n), "target": sum(row(n).values()) + 0.1 * noise[i]} for i, n in enumerate(numbers)
-    ]
+    return [row(number) for number in range(first, first + count)]
 
 
 def wait_for(client: Client, name: str, count: int) -> None:
@@ -140,7 +136,7 @@ def steady(server: Server, echo: Server) -> dict[str, Any]:
 def batches(server: Server) -> dict[str, float]:
     """Return rows a second of batches of 1,000, learnt, beside those of `prequential`, in turn."""
     client, model, ratios, speeds = server.client(), GGLNRegressor(random_state=0), [], []
-    names, known, table = list(row(0)), WARM, rows(0, WARM)
+    names, known, table = list(row(0)["features"]), WARM, rows(0, WARM)
     model.partial_fit(*arrays(table, names))
     client.create("batches", "regressor")
     client.learn_rows("batches", table)
