@@ -22,7 +22,7 @@ from ggln import GGLNRegressor
 from ggln.reproduction import record
 from ggln.service import Client
 
-ROUNDS, SECONDS = 5, 4.0
+ROUNDS, SECONDS = 5, 3.0
 """Rounds of echo and service in turn, and the length of each."""
 CONNECTIONS = (16, 64)
 WARM = 2_200
