@@ -6,6 +6,8 @@ Arguments are JSON, and so is what is printed: requests a second, and quantiles 
 import asyncio
 import itertools
 import json
+import math
+import random
 import sys
 import time
 from collections.abc import Iterator
@@ -40,20 +42,24 @@ class Connection:
         return body
 
 
-def row(number: int) -> dict[str, float]:
-    """Return features by their number."""
-    return {f"f{i}": ((number * (2 * i + 3)) % 97) / 97.0 for i in range(6)}
+def row(number: int) -> dict[str, Any]:
+    """Return features and target by their number: a steady stream, in which nothing is new but the noise."""
+    draw = random.Random(number)
+    features = {f"f{i}": draw.gauss(0.0, 1.0) for i in range(6)}
+    target = features["f0"] * features["f1"] + math.sin(features["f2"]) + 0.1 * draw.gauss(0.0, 1.0)
+    return {"features": features, "target": target}
 
 
 def bodies(kind: str) -> Iterator[tuple[str, Any]]:
     """Yield calls without end: what is echoed, predicted, or predicted and learnt in turn."""
+    known = [row(time.time_ns() % 10**12 + number) for number in range(3000)]
     for number in itertools.count():
+        own = known[number % len(known)]
         if kind == "mixed" and number % 2:
-            target = sum(row(number).values())
-            yield "/v1/models/bench/learn", {"features": row(number), "target": target}
+            yield "/v1/models/bench/learn", own
         else:
             path = "/echo" if kind == "echo" else "/v1/models/bench/predict"
-            yield path, {"features": row(number)}
+            yield path, {"features": own["features"]}
 
 
 async def at_full_speed(port: int, kind: str, connections: int, seconds: float) -> list[float]:
@@ -76,20 +82,21 @@ async def at_full_speed(port: int, kind: str, connections: int, seconds: float) 
 async def at_a_rate(port: int, kind: str, rate: float, seconds: float) -> list[float]:
     """Return the times of requests that come at moments fixed before: waiting in line counts."""
     calls, times, idle = bodies(kind), list[float](), list[Connection]()
+    contents = [request(port, *next(calls)) for _ in range(int(rate * seconds))]
     begin = time.perf_counter() + 0.2
 
-    async def one(due: float) -> None:
+    async def one(due: float, content: bytes) -> None:
         await asyncio.sleep(max(due - time.perf_counter(), 0.0))
         if idle:
             connection = idle.pop()
         else:
             connection = Connection(port)
             await connection.open()
-        await connection.call(request(port, *next(calls)))
+        await connection.call(content)
         times.append(time.perf_counter() - due)
         idle.append(connection)
 
-    await asyncio.gather(*(one(begin + i / rate) for i in range(int(rate * seconds))))
+    await asyncio.gather(*(one(begin + i / rate, content) for i, content in enumerate(contents)))
     return times
 
 

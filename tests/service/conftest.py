@@ -6,14 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette", reason="needs the extra serve")
-pytest.importorskip("uvicorn", reason="needs the extra serve")
-pytest.importorskip("prometheus_client", reason="needs the extra serve")
-
 from ggln.service import Client, ServiceError
 from ggln.service.learner import Habits
 from ggln.service.log.sqlite import SQLiteStore
-from ggln.service.run import listen, make_server
 from ggln.service.service import Limits, Service
 
 SMALL = {"layer_sizes": [4, 1], "n_estimators": 1}
@@ -29,6 +24,8 @@ class Running:
     """A service with its server, in this process."""
 
     def __init__(self, folder, tokens=None, habits=None, limits=None, store=None, lease=None, port=0):
+        from ggln.service.run import listen, make_server
+
         self.folder = folder
         self.service = Service(store or SQLiteStore(folder), lease, habits or Habits(), limits or Limits())
         self.server = make_server(self.service, tokens, "127.0.0.1")
@@ -74,6 +71,8 @@ class Running:
 @pytest.fixture
 def start(tmp_path):
     """Start services; all are ended in the end."""
+    for library in ("starlette", "uvicorn", "prometheus_client"):
+        pytest.importorskip(library, reason="needs the extra serve")
     running = []
 
     def begin(folder=None, **options):

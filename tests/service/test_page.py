@@ -49,7 +49,7 @@ def number(page, tile):
 
 def until(page, condition):
     """Wait for something; by asking again, since the page allows nobody to run strings in it."""
-    for _ in range(150):
+    for _ in range(1500):  # kernels may have to be compiled first
         if condition():
             return
         page.wait_for_timeout(100)

@@ -96,7 +96,7 @@ def expected_file(world, rows, folder):
 
 
 def wait_for(condition):
-    for _ in range(400):
+    for _ in range(6000):  # kernels may have to be compiled first
         if condition():
             return
         time.sleep(0.05)

@@ -42,7 +42,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    snapshot_every: Annotated[int, typer.Option(min=1, help="Events after which a model is saved.")] = 1000,
+    snapshot_every: Annotated[int, typer.Option(min=1, help="Events after which a model is saved.")] = 5000,
     keep_log: Annotated[
         bool, typer.Option("--keep-log", help="Keep events after they are learnt and saved.")
     ] = False,

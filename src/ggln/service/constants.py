@@ -22,8 +22,9 @@ LONGEST_WAIT = 366 * 86400.0
 
 LOADED_MODELS = 64
 """Models in memory, of which the one least in use leaves first: a default model has up to 15 MB."""
-SNAPSHOT_EVENTS = 1_000
-"""Events after which a model is saved: to learn them again takes about a second."""
+SNAPSHOT_EVENTS = 5_000
+"""Events after which a model is saved. To learn them again takes two seconds; while 15 MB of a default model
+are brought to the disk, commits wait, so that more often would be seen in the slowest answers."""
 SNAPSHOT_SECONDS = 5.0
 """How long replicas wait at most for what the learner has learnt."""
 SNAPSHOTS = 2
@@ -35,6 +36,8 @@ COMPACTED_ROWS = 10_000
 LEARN_SECONDS = 0.05
 """How long the learner lets events gather: learnt together they take a third of the time, and answers, which
 share Python's interpreter with it, wait less."""
+GATHERED_ROWS = 64
+"""Events of a round after which the next one begins at once."""
 LEARNT_ROWS = 1_024
 """Events that are read from the log at a time."""
 GROUP_REQUESTS = 512

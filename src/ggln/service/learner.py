@@ -67,6 +67,7 @@ class Learner:
         self.store, self.models, self.lease, self.habits, self.learnt = store, models, lease, habits, learnt
         models.save = self.save
         self.seen = 0  # up to where the log was looked at
+        self.count = 0  # events of the last round
         self.next_tick = 0.0
         self.failed: dict[int, str] = {}
         self.stopping = False
@@ -98,7 +99,8 @@ class Learner:
             except Exception:
                 logger.exception("the learner had to leave out a round")
                 time.sleep(wait)
-            time.sleep(constants.LEARN_SECONDS)
+            if self.count < constants.GATHERED_ROWS:
+                time.sleep(constants.LEARN_SECONDS)
 
     def round(self) -> None:
         """Do all that is to be done now."""
@@ -120,6 +122,7 @@ class Learner:
 
     def _follow(self) -> None:
         """Let all models learn that have news, or whose example has."""
+        self.count = 0
         with self.store.reading() as statements:
             numbers, last = upkeep.touched(statements, self.seen)
         rows = {number: self.models.by_number(number) for number in numbers}
@@ -138,7 +141,9 @@ class Learner:
             if self.seen == 0 and self._is_saved(row):
                 return
             model = self.models.get(row)
-            self.learnt(row.name, self.models.follow(model))
+            count = self.models.follow(model)
+            self.count += count
+            self.learnt(row.name, count)
             self._save_if(model, self.habits.snapshot_events)
         except RefusedError:
             raise  # the disk is full, or the database away: later again

@@ -17,6 +17,7 @@ from ggln.service.spec import Spec
 
 FloatArray = NDArray[np.float64]
 LEVELS = np.array(constants.LEVELS)
+OUTER = LEVELS[[0, -1]]
 SEQ, TRUTH, MEAN, STD, LOW, HIGH, NLL = range(7)
 """The fields of recent events."""
 
@@ -67,8 +68,7 @@ class Regressor:
         first = figures.rows == 0 and not hasattr(estimator, "learner_")
         before = estimator.prequential(rows, truths)
         figures.rows += len(entries)
-        moments, quantiles = summaries(before, LEVELS)
-        table = np.column_stack([truths, moments, quantiles[:, [0, -1]], judged(before, truths)])
+        table = np.column_stack([truths, *summaries(before, OUTER), judged(before, truths)])
         for entry, values in list(zip(entries, table.tolist(), strict=True))[first:]:
             self._judge(figures, entry.seq, values)
 
