@@ -182,7 +182,7 @@ def test_wrong_weights_are_refused_and_change_nothing(solved, tiny, table, asser
     X, y = table()
     model = solved().partial_fit(X, y, classes=[0, 1, 2])
     before = copy.deepcopy(model)
-    with pytest.raises(ValueError, match="sample_weight is 0 for every row"):
+    with pytest.raises(ValueError, match="sample_weight is zero for every row"):
         model.fit(X, y, sample_weight=np.zeros(60))
     model.partial_fit(X, y, sample_weight=np.zeros(60))  # as if there were no rows
     for wrong in (-np.ones(60), np.full(60, 1e200), np.ones(59), np.full(60, np.nan)):

@@ -131,7 +131,7 @@ def test_sample_weight_needs_exact_learning(tiny, table):
         for bad in (-np.ones(60), np.full(60, np.nan), np.ones(59)):
             with pytest.raises(ValueError, match=r"[Ss]ample.weight|Input contains NaN"):
                 getattr(tiny(exact=True), method)(X, y, sample_weight=bad)
-    with pytest.raises(ValueError, match="sample_weight is 0 for every row"):
+    with pytest.raises(ValueError, match="sample_weight is zero for every row"):
         tiny(exact=True).fit(X, y, sample_weight=np.zeros(60))
     assert has_fit_parameter(tiny(), "sample_weight")
 

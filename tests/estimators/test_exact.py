@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 import ggln
 from ggln import GGLNRegressor
 from ggln.engine.newton import constants
+from ggln.engine.pinned import Pinned
 
 SMALL = {"layer_sizes": (4, 4), "n_estimators": 2, "random_state": 0}
 
@@ -28,6 +29,8 @@ def parts(value, seen):
         children = list(value.values())
     elif isinstance(value, list | tuple):
         children = list(value)
+    elif isinstance(value, Pinned):
+        children = value.records  # the rest are types, for the compiler
     else:
         children = list(getattr(value, "__dict__", {}).values())
     for child in children:

@@ -345,7 +345,7 @@ def check_weights(sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArr
 def refuse_nothing(weights: FloatArray) -> None:
     """Refuse a table of which no row counts."""
     if not weights.any():
-        raise ValueError("sample_weight is 0 for every row: nothing can be learnt; the model is unchanged")
+        raise ValueError("sample_weight is zero for every row: nothing can be learnt; the model is unchanged")
 
 
 def those_that_count(weights: FloatArray, *arrays: Any) -> tuple[Any, ...]:
