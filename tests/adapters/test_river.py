@@ -41,7 +41,12 @@ def dicts(X):
 
 
 CHECKS = [
-    pytest.param(RiverGGLN(**parameters), check, id=f"{number}-{check.__name__}")
+    pytest.param(
+        RiverGGLN(**parameters),
+        check,
+        id=f"{number}-{check.__name__}",
+        marks=[pytest.mark.nightly] if number else [],
+    )
     for number, parameters in enumerate(RiverGGLN._unit_test_params())
     for check in checks.yield_checks(RiverGGLN(**parameters))
 ]

@@ -108,7 +108,9 @@ def test_a_log_is_learnt_as_decision_by_decision(played, tmp_path):
     assert state(one_by_one, tmp_path) == state(cut, tmp_path)
 
 
-@pytest.mark.parametrize("stop", [0, 1, 40])
+@pytest.mark.parametrize(
+    "stop", [pytest.param(0, marks=pytest.mark.nightly), pytest.param(1, marks=pytest.mark.nightly), 40]
+)
 @pytest.mark.parametrize("exploration", ["ucb", "thompson"])
 def test_saved_in_the_middle_it_decides_as_if_it_had_not_been(stop, exploration, played, tmp_path):
     _, episode = played

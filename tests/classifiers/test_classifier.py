@@ -17,6 +17,7 @@ from ggln.engine.gating import Gates
 from ggln.engine.gradient.reference_bernoulli import ReferenceBernoulli
 
 
+@pytest.mark.nightly
 def test_digits_by_engine_and_twin():
     """The defaults learn scikit-learn's digits; the twin, given the same gates, predicts the same."""
     X, y = load_digits(return_X_y=True)

@@ -29,8 +29,8 @@ PROJECTIONS = ["clip", "exact", "log_barrier"]
 PAIRS = [
     *(("univariate", projection) for projection in PROJECTIONS),
     *((kind, "clip") for kind in KINDS[1:]),
-    ("isotropic", "log_barrier"),
-    ("full", "exact"),
+    pytest.param("isotropic", "log_barrier", marks=pytest.mark.nightly),
+    pytest.param("full", "exact", marks=pytest.mark.nightly),
 ]
 """Every kind and every projection, and two that meet matrices: each pair takes half a minute to compile."""
 ROWS = 16

@@ -53,7 +53,11 @@ TABLES = {
 }
 
 
-@pytest.fixture(params=KINDS)
+CORE = "default", "plain steps", "full", "solved", "solved, full"
+EVERY = [name if name in CORE else pytest.param(name, marks=pytest.mark.nightly) for name in KINDS]
+
+
+@pytest.fixture(params=EVERY)
 def kind(request, tiny):
     """A maker of models, and the targets they are for."""
     settings = dict(KINDS[request.param])

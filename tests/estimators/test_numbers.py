@@ -260,6 +260,7 @@ def test_few_rows_are_not_trusted():
     assert 0.82 < np.mean(inside) < 0.97
 
 
+@pytest.mark.nightly
 def test_learning_on_keeps_what_fit_has_learnt():
     """More rows of the same kind may not hurt, neither the means nor the widths."""
     X, y = make_friedman1(900, noise=1.0, random_state=0)

@@ -61,6 +61,7 @@ def test_threads_and_cuts_do_not_matter(quick, table, outputs):
     np.testing.assert_allclose(other.predict(X), expected.predict(X), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.nightly
 def test_what_a_regressor_knows_is_made_use_of():
     """A feature that only the regressor can make sense of."""
     rng = np.random.default_rng(0)

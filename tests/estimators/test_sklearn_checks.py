@@ -1,5 +1,6 @@
 """scikit-learn's own list of promises, and the two about weights of rows that are not ours."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ggln import GGLNRegressor
@@ -20,13 +21,18 @@ def not_promised(estimator):
     return refusals | {f"check_sample_weights_{name}": refused for name in WEIGHTS}
 
 
+@parametrize_with_checks([GGLNRegressor(random_state=0)], expected_failed_checks=not_promised)
+def test_keeps_the_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
 @parametrize_with_checks(
     [
-        GGLNRegressor(random_state=0),
         GGLNRegressor(**GRADIENT, epochs=20, n_estimators=2),
         GGLNRegressor(**GRADIENT, epochs=5, n_estimators=1, base_model="blr", base_variance=None),
     ],
     expected_failed_checks=not_promised,
 )
-def test_keeps_the_conventions_of_scikit_learn(estimator, check):
+def test_gradient_steps_keep_them_too(estimator, check):
     check(estimator)

@@ -85,6 +85,7 @@ def test_energy_distance_is_zero_for_equal_samples_only():
     assert hmc.energy_distance(rows, rows + 1.0) > 0.2
 
 
+@pytest.mark.nightly
 def test_mnist_on_digits(reproduce):
     output, files = reproduce("mnist", "--images", "8", "--steps", "50", "--step-length", "0.1")
     assert files == {"mnist-digits.json", "mnist-digits.png", "mnist-digits.gif"}
@@ -134,6 +135,7 @@ def test_anomaly(reproduce):
     assert "of 10 digits" in output
 
 
+@pytest.mark.nightly
 def test_digit_samples(reproduce):
     output, files = reproduce("digit-samples", "--count", "16")
     assert files == {"digit-samples.json", "digit-samples.png"}

@@ -180,6 +180,7 @@ def test_a_job_that_takes_the_process_down_loses_itself_only(marks, tmp_path):
     assert times_run(marks) == dict.fromkeys(range(8), 1) | {3: 2}
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")  # dask's and tornado's own
 def test_jobs_run_on_a_dask_cluster(chores, marks, tmp_path):
     from distributed import Client, LocalCluster

@@ -23,6 +23,7 @@ def test_tables(case):
         assert np.corrcoef(noise.T)[0, 1] == pytest.approx(own.correlation, abs=0.15)
 
 
+@pytest.mark.nightly
 def test_boosting_knows_the_covariance_of_its_errors():
     pytest.importorskip("catboost")
     case = experiment.CASES["1:10 r=0.8"]

@@ -54,6 +54,7 @@ def test_catboost_has_the_rmse_of_its_defaults_and_the_intervals_of_another_loss
     assert 0.0 < found["point_seconds"] < found["seconds"]
 
 
+@pytest.mark.nightly
 def test_results_say_everything_and_can_be_drawn(tiny_sets, few_trees, tmp_path):
     results = peers.run(["yacht", "naval"], 1, tmp_path / "store", **SMALL)
     record.write(tmp_path / "peers.json", results)

@@ -22,6 +22,7 @@ def small(monkeypatch):
     jax.config.update("jax_disable_most_optimizations", False)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", all_policies.NEURAL)
 def test_each_policy_finds_the_best_arms(name, known_answer):
     episodes = known_answer([0, 1], steps=390)  # not a multiple of a round
