@@ -166,6 +166,7 @@ def test_bad_rows_change_nothing(x, y, message):
     assert_same(model, other)
 
 
+@pytest.mark.nightly
 def test_in_a_pipeline_with_scalers_it_beats_the_mean():
     stream = list(datasets.TrumpApproval().take(500))
     mine = (

@@ -261,6 +261,7 @@ def test_names_of_columns_are_shown_and_not_obeyed(ggln, quick, tmp_path):
     assert "\x1b" not in said
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_line_without_an_end_is_refused(packed, start, tmp_path):
     line = b"x,y\n1," + b"9" * (1 << 25)

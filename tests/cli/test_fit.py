@@ -33,6 +33,7 @@ def test_several_targets_from_a_pipe(ggln, sales, quick, tmp_path):
     assert all(name in output for name in ("price", "age"))
 
 
+@pytest.mark.nightly
 def test_after_a_kill_the_same_command_ends_with_the_same_model(ggln, start, sales, quick, tmp_path):
     command = ["fit", sales(6_000), "--target", "price", "--in-memory", "100", *quick]
     # The process that compiles kernels may round otherwise than those that take them from the cache: all that

@@ -66,6 +66,7 @@ def follow(page, monkeypatch, capsys):
     return outputs, names
 
 
+@pytest.mark.nightly
 def test_the_tutorial_on_streams(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:

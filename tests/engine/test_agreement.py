@@ -185,6 +185,7 @@ def test_negative_precision_violates_both_bounds_of_the_mean(
     assert compare(chosen, *make_rows(chosen, 16, 3.0, 130), rtol=1e-8) > 13
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "projection"), PAIRS)
 def test_engine_equals_twin_whatever_the_settings(
     kind: str, projection: str, make_settings: Callable[..., Settings], make_rows: Callable[..., Any]

@@ -246,6 +246,7 @@ def test_correlated_outputs_need_a_full_covariance(tiny):
     assert (cov[:, 0, 1] < 0).mean() > 0.9
 
 
+@pytest.mark.nightly
 def test_few_rows_are_not_trusted():
     """Intervals of next to no rows hold what they promise, on average over tables of all kinds."""
     inside = []

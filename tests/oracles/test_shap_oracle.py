@@ -27,6 +27,7 @@ def exact(model, rows, background):
     return explainer(rows)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("base_model", ["auto", "feature"])
 def test_contributions_of_four_features_are_shapley_values(problem, base_model):
     X, y = problem

@@ -20,6 +20,7 @@ def test_the_table_is_friedmans_first():
     assert np.corrcoef(X[:, 3], y)[0, 1] > 0.4
 
 
+@pytest.mark.nightly
 def test_every_cost_is_measured_beside_its_goal(tmp_path):
     results = costs.run(40, 1, 5, **SMALL)
     record.write(tmp_path / "costs.json", results)

@@ -101,6 +101,7 @@ def test_masks_hide_a_rectangle_and_leave_the_rest():
     assert len({mask.tobytes() for mask in masks}) > 40
 
 
+@pytest.mark.nightly
 def test_filling_digits_beats_the_mean_image():
     results = mnist.run("digits", images=60, steps=60, step_length=0.1, n_jobs=1)
     errors = results["test"]["errors"]

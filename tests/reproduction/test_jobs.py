@@ -149,6 +149,7 @@ def test_arguments_must_be_plain(chores, tmp_path):
         jobs.run([jobs.Job(chores.square, {"x": {1}})], tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_killed_run_goes_on_where_it_was(marks, tmp_path):
     store = tmp_path / "store"
     process = start("square", store, marks, 2, seconds=0.3)

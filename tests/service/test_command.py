@@ -82,6 +82,7 @@ def test_refusals(refusal, tmp_path, options, words):
     assert said.count("\n") == 1
 
 
+@pytest.mark.nightly
 def test_ten_seconds_of_the_soak():
     """Kills at random moments, under load: models are those of what was acknowledged, bit for bit."""
     found = subprocess.run(
