@@ -12,6 +12,7 @@ from ggln.engine.gradient.build import Settings, build, draw_gates
 from ggln.engine.threads import Threads
 
 KINDS = ["univariate", "isotropic", "diagonal", "full"]
+PROJECTIONS = "clip", "exact", "log_barrier"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -38,8 +39,19 @@ def test_neuron_without_weights_predicts_zero(
     np.testing.assert_allclose(found, 0.0, atol=0.05 * settings.bias_range)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("projection", ["clip", "exact", "log_barrier"])
+@pytest.mark.parametrize(
+    ("kind", "projection"),
+    [
+        *(("univariate", projection) for projection in PROJECTIONS),
+        # each takes a quarter of a minute to compile
+        *(
+            pytest.param(kind, projection, marks=pytest.mark.nightly)
+            for kind in KINDS
+            for projection in PROJECTIONS
+            if kind != "univariate"
+        ),
+    ],
+)
 def test_outputs_stay_in_their_ranges(
     kind: str, projection: str, make_settings: Callable[..., Settings], make_rows: Any
 ) -> None:

@@ -21,10 +21,17 @@ Array = NDArray[Any]
 ROWS = 24
 CASES = [
     *(("univariate", projection) for projection in ("clip", "exact", "log_barrier")),
-    ("isotropic", "clip"),
-    *(("diagonal", projection) for projection in ("clip", "log_barrier")),
-    *(("full", projection) for projection in ("clip", "exact")),
+    ("full", "clip"),
     ("bernoulli", "clip"),
+    *(
+        pytest.param(pair, marks=pytest.mark.nightly)
+        for pair in (
+            ("isotropic", "clip"),
+            ("diagonal", "clip"),
+            ("diagonal", "log_barrier"),
+            ("full", "exact"),
+        )
+    ),
 ]
 """Every kind and every projection, in pairs that other tests compile as well: each takes ten seconds."""
 

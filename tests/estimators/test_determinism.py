@@ -15,6 +15,18 @@ STREAMS = {
     "exact": {"exact": True},
 }
 WARM = constants.WARMUP_ROWS + 130
+PROJECTIONS = "clip", "exact", "log_barrier"
+KINDS = [
+    *((None, projection) for projection in PROJECTIONS),
+    ("full", "clip"),
+    # each takes half a minute to compile
+    *(pytest.param("full", projection, marks=pytest.mark.nightly) for projection in PROJECTIONS[1:]),
+    *(
+        pytest.param(covariance, projection, marks=pytest.mark.nightly)
+        for covariance in ("isotropic", "diagonal")
+        for projection in PROJECTIONS
+    ),
+]
 
 
 @pytest.fixture(params=STREAMS)
@@ -82,8 +94,7 @@ def test_short_streams_may_be_cut_too(stream, table, assert_same, rows):
     assert_same(learn_rows(stream(), X, y), whole)
 
 
-@pytest.mark.parametrize("covariance", [None, "isotropic", "diagonal", "full"])
-@pytest.mark.parametrize("projection", ["clip", "exact", "log_barrier"])
+@pytest.mark.parametrize(("covariance", "projection"), KINDS)
 def test_cuts_change_nothing_for_any_kind_of_neuron(tiny, table, assert_same, covariance, projection):
     kind = {"covariance": covariance or "isotropic", "projection": projection}
     X, y = table(rows=70, outputs=covariance and 2)
@@ -143,7 +154,9 @@ def test_prequential_goes_on_after_fit_and_past_the_warm_up(tiny, table, assert_
 # Saving ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [1, 3, 37, 64, WARM])
+@pytest.mark.parametrize(
+    "rows", [37, WARM, *(pytest.param(rows, marks=pytest.mark.nightly) for rows in (1, 3, 64))]
+)
 def test_a_loaded_stream_goes_on_as_if_never_saved(stream, table, assert_same, tmp_path, rows):
     X, y = table(rows=WARM + 100)
     model = stream().partial_fit(X[:rows], y[:rows])
@@ -156,7 +169,10 @@ def test_a_loaded_stream_goes_on_as_if_never_saved(stream, table, assert_same, t
     assert np.array_equal(loaded.predict(X), model.predict(X))
 
 
-@pytest.mark.parametrize("covariance", ["isotropic", "diagonal", "full"])
+@pytest.mark.parametrize(
+    "covariance",
+    ["full", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("isotropic", "diagonal"))],
+)
 def test_a_loaded_fit_goes_on_as_if_never_saved(stream, table, assert_same, tmp_path, covariance):
     X, Y = table(outputs=3)
     model = stream(covariance=covariance).fit(X, Y)

@@ -92,9 +92,9 @@ def test_going_on_learns_what_fit_would_have():
     [
         {},
         {"n_estimators": 1},
-        {"n_estimators": 5},
-        {"n_estimators": 10},
-        {"context_dim": 6},
+        pytest.param({"n_estimators": 5}, marks=pytest.mark.nightly),
+        pytest.param({"n_estimators": 10}, marks=pytest.mark.nightly),
+        pytest.param({"context_dim": 6}, marks=pytest.mark.nightly),
         {"layer_sizes": (16,)},
     ],
 )
@@ -220,6 +220,7 @@ def test_a_constant_target_is_predicted_exactly():
     np.testing.assert_allclose(model.predict(X), 3.5, rtol=1e-9)
 
 
+@pytest.mark.nightly
 def test_the_first_predictions_of_a_stream_are_wide_enough():
     """After two to seven rows, 90 % intervals hold 85 % on average; without Student's factor it was 74 %."""
     held = []

@@ -89,6 +89,7 @@ def test_the_intercept_is_the_mean_prediction_of_the_background(solved, table):
     assert bare.explain(X[:1]).intercept == pytest.approx(bare.predict(X.mean(axis=0)[None])[0])
 
 
+@pytest.mark.nightly
 def test_contributions_to_an_additive_function_are_its_parts(additive):
     model, X, rows = additive
     background = X[:50]

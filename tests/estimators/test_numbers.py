@@ -233,6 +233,7 @@ def test_intervals_are_calibrated_where_the_noise_varies(tiny):
     assert np.corrcoef(dist.std, noise[test])[0, 1] > 0.8
 
 
+@pytest.mark.nightly
 def test_correlated_outputs_need_a_full_covariance(tiny):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (1500, 2))

@@ -80,6 +80,7 @@ def test_streams_do_not_depend_on_cuts_files_or_pickles(noise, tmp_path):
     np.testing.assert_array_equal(other.stds, expected.stds)
 
 
+@pytest.mark.nightly
 def test_the_shape_of_a_stream_follows_its_rows():
     """Noise that becomes skewed after `fit` is learnt from predictions before each row."""
     random = np.random.default_rng(0)

@@ -90,7 +90,7 @@ class Interrupting:
 
 PLACES = [
     "ggln.engine.newton.learner.fit_bumps",
-    "ggln.engine.newton.learner.fit_network",
+    "ggln.engine.newton.solving.fit_network",
     "ggln.engine.newton.learner.find_edges",
     "ggln.engine.newton.learner.ExactLearner._judge",
     "ggln.engine.newton.learner.ExactLearner._keep",

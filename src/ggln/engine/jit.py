@@ -26,6 +26,10 @@ FAST_FLAGS = {"contract", "reassoc", "nsz", "arcp"}
 COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
 INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """For functions that only kernels call: compiling what Python would call them by takes as long as they do."""
+COPIED = {"forceinline": True}
+"""For functions that may reorder. One that stands alone is optimised where it is compiled, and again in every
+kernel that calls it; the linker takes the version that happens to be loaded first. So a process that compiles
+would round otherwise than one that finds its kernels in the cache."""
 
 
 def exact_kernel(function: Callable[..., Any]) -> Any:
@@ -47,8 +51,8 @@ def inner_exact(function: Callable[..., Any]) -> Any:
 
 
 def inner_fast(function: Callable[..., Any]) -> Any:
-    """As `fast_kernel`, for functions that only kernels call."""
-    return numba.njit(fastmath=FAST_FLAGS, **COMMON, **INNER)(function)
+    """As `fast_kernel`, for functions that only kernels call; these get a copy each."""
+    return numba.njit(fastmath=FAST_FLAGS, **COMMON, **INNER, **COPIED)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -90,7 +94,7 @@ class Protocol:
         def choose(*args: Any) -> Callable[..., Any] | None:
             return self.implementations.get(getattr(args[0], "instance_class", type(None)), default)
 
-        options = {"fastmath": FAST_FLAGS, "error_model": "numpy"}
+        options = {"fastmath": FAST_FLAGS, "error_model": "numpy", **COPIED}
         overload(stub, strict=False, jit_options=options)(choose)
 
     def register(self, kind: type) -> Callable[[Function], Function]:

@@ -26,11 +26,12 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
 
 
 def writeable(value: Any) -> Any:
-    """Return an array, or a record of arrays, that can be written to."""
+    """Return an array, or a tuple or record of arrays, that can be written to."""
     if isinstance(value, np.ndarray):
         return np.require(value, requirements="W")
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(writeable, value))
+    if isinstance(value, tuple):
+        parts = map(writeable, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return value
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
+Progress = Callable[[int], object]
 
 
 class Threads:
@@ -58,6 +59,23 @@ class Threads:
             wait(futures)
         for future in futures:
             future.result()
+
+    def gather(
+        self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], progress: Progress
+    ) -> list[Any]:
+        """Return what `function` returns for the arguments of each call, and `progress` behind them.
+
+        Calls share nothing but arrays that they only read, and the function belongs to a module: whoever
+        replaces this method may run them in other processes.
+        """
+        found: list[Any] = [None] * len(calls)
+
+        def call(place: int) -> None:
+            found[place] = function(*calls[place], progress)
+
+        with one_blas_thread():
+            self.run([(call, (place,)) for place in range(len(calls))])
+        return found
 
 
 @functools.cache

@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ggln.engine import constants
@@ -22,10 +20,11 @@ from ggln.engine.scaling import within
 from ggln.engine.threads import Threads
 from ggln.estimators.named_rows import by_name, complete, in_order
 from ggln.estimators.numeric import as_numbers, dense, naming_text, place_of
+from ggln.estimators.ranges import MOST, LateParameters, is_real, is_whole
 from ggln.estimators.whole import learn_part
+from ggln.estimators.workers import threads_for, workers_for
 
 FloatArray = NDArray[np.float64]
-RATE = Interval(Real, 0, 1e9, closed="right")
 
 ROWS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
 """How rows are brought into the engine. The order in memory is the order of summation: in another one, a data
@@ -37,15 +36,13 @@ GAPS = (
 )
 """What to do about a missing feature."""
 
-COUNTS = Interval(Integral, 1, None, closed="left")
 ONE = np.ones(1)
 """The weight of a single row."""
-JOBS = [None, Interval(Integral, None, -1, closed="right"), COUNTS]
 
 Observer = Callable[[str, int, Learner | None], AbstractContextManager[Callable[[int], object]]]
 
 
-class NetworkEstimator:
+class NetworkEstimator(LateParameters):
     """What an estimator with the parameters and attributes below is given."""
 
     layer_sizes: Sequence[int]
@@ -74,12 +71,12 @@ class NetworkEstimator:
         self._check_layers()
         dims, most = self._context_dims(), constants.CONTEXT_DIM_MAX
         missing = not dims and self.context_dim is not None
-        if missing or not all(isinstance(dim, Integral) and 0 <= dim <= most for dim in dims):
+        if missing or not all(is_whole(dim) and 0 <= dim <= most for dim in dims):
             raise ValueError(
                 f"context_dim must be one or several integers from 0 to {most}, got {self.context_dim!r}"
             )
         bounds = list(self.weight_range)
-        if len(bounds) != 2 or not all(isinstance(bound, Real) and abs(bound) <= 1e9 for bound in bounds):
+        if len(bounds) != 2 or not all(is_real(bound) and abs(bound) <= 1e9 for bound in bounds):
             raise ValueError(f"weight_range must be two numbers up to 1e9, got {self.weight_range!r}")
         if not bounds[0] < bounds[1] or bounds[1] < 1.0:
             raise ValueError(f"weight_range must be (low, high) with high >= 1, got {self.weight_range!r}")
@@ -87,7 +84,7 @@ class NetworkEstimator:
     def _check_layers(self) -> None:
         """Refuse layers that are none."""
         sizes = list(self.layer_sizes)
-        if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
+        if not sizes or not all(is_whole(size) and 0 < size <= MOST for size in sizes):
             raise ValueError(f"layer_sizes must be a sequence of positive integers, got {self.layer_sizes!r}")
 
     def _check_variances(self) -> None:
@@ -229,9 +226,10 @@ class NetworkEstimator:
         """Return the context dimensions that the networks have in turn; none where the rows decide."""
         if self.context_dim is None:
             return ()
-        if isinstance(self.context_dim, Sequence | np.ndarray):
-            return tuple(dim.item() if isinstance(dim, np.generic) else dim for dim in self.context_dim)
-        return (int(self.context_dim),)
+        given: Any = self.context_dim
+        if isinstance(given, Integral):
+            return (int(given),)
+        return tuple(dim.item() if isinstance(dim, np.generic) else dim for dim in given)
 
     def _shape(self) -> dict[str, Any]:
         """Return layers, contexts and range of the weights, as the engine's settings have them."""
@@ -247,7 +245,13 @@ class NetworkEstimator:
         return draw_seed(self.random_state)
 
     def _threads(self) -> Threads:
-        return Threads(joblib.effective_n_jobs(self.n_jobs))
+        self._require_jobs()
+        return threads_for(self.n_jobs)
+
+    def _workers(self) -> Threads:
+        """Return who solves the networks of a table."""
+        self._require_jobs()
+        return workers_for(self.n_jobs)
 
     @contextmanager
     def _progress(
@@ -275,7 +279,7 @@ def restored(estimator: Any, header: Mapping[str, Any], tuples: Sequence[str]) -
         if isinstance(parameters[name], list):
             parameters[name] = tuple(parameters[name])
     model = estimator(**parameters)
-    model._check_parameters()
+    model._require_parameters(begin=True)
     return model
 
 

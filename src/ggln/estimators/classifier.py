@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -30,9 +30,6 @@ from ggln.engine.newton.classes import ClassLearner
 from ggln.engine.newton.settings import Settings as ExactSettings
 from ggln.estimators import labels
 from ggln.estimators.base import (
-    COUNTS,
-    JOBS,
-    RATE,
     ROWS,
     check_weights,
     refuse_arguments,
@@ -45,6 +42,7 @@ from ggln.estimators.base import (
 from ggln.estimators.base_regressors import find_splits
 from ggln.estimators.numeric import dense, naming_text
 from ggln.estimators.probabilistic import ProbabilityMixin, mix
+from ggln.estimators.ranges import COUNTS, JOBS, RATE, SEED, Interval
 from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, stretches
 
 FloatArray = NDArray[np.float64]
@@ -156,7 +154,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         "anneal": ["boolean"],
         "standardize": ["boolean"],
         "shuffle": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": SEED,
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
@@ -232,7 +230,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
             what to do instead.
         """
         weight = _weight_among("fit", more, self.step == "newton")
-        self._check_parameters()
+        self._require_parameters(begin=True)
         with lock_of(self), self._unchanged_on_error():
             rows, names = self._check_table(X, y, reset=True)
             weights = check_weights(weight, rows)
@@ -251,7 +249,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         if isinstance(learner, ClassLearner):
             rows, targets, weights = those_that_count(weights, rows, targets, weights)
             steps = learner.steps(rows.shape[0])
-            with self._threads() as threads, self._progress("learning", steps) as progress:
+            with self._workers() as threads, self._progress("learning", steps) as progress:
                 learner.fit(rows, targets, weights, threads, progress)
             return
         course = Course(self.epochs, self.shuffle, self.anneal)
@@ -284,6 +282,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: Any) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         self._require_fitted("learn_one")
+        self._require_parameters()
         label = np.asarray([y])
         labels.refuse_unknown(label, self.classes_)
         target = labels.targets(label, self.classes_)
@@ -296,6 +295,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         check_is_fitted(self)
+        self._require_parameters()  # a file that holds others could not be loaded
         parameters = self.get_params() | {"random_state": self.learner_.settings.seed}
         labels.check_storable(self.classes_)
         names = getattr(self, "feature_names_in_", None)
@@ -389,8 +389,7 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     ) -> FloatArray:
         """Learn rows part by part, each as a whole."""
         begin = not hasattr(self, "learner_")
-        if begin:
-            self._check_parameters()
+        self._require_parameters(begin)
         known = labels.named(classes) if begin else labels.unchanged(classes, self.classes_)
         chances = []
         with self._unchanged_on_error():

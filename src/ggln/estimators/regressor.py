@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -31,9 +31,6 @@ from ggln.engine.newton.settings import Settings as ExactSettings
 from ggln.engine.scaling import within
 from ggln.engine.threads import Threads
 from ggln.estimators.base import (
-    COUNTS,
-    JOBS,
-    RATE,
     ROWS,
     check_weights,
     refuse_bad,
@@ -46,6 +43,7 @@ from ggln.estimators.base_regressors import cross_fit, find_splits
 from ggln.estimators.distributional import DistributionMixin
 from ggln.estimators.named_rows import with_names
 from ggln.estimators.numeric import as_numbers, dense, naming_text
+from ggln.estimators.ranges import COUNTS, JOBS, MOST, RATE, SEED, Interval
 from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, stretches
 from ggln.explain import ExplainMixin
 
@@ -56,7 +54,7 @@ VARIANCE = Interval(Real, 1e-15, 1e9, closed="both")
 NEWTON_GATING = "residual", "axis", "mixed"
 NEWTON_BASES = "auto", "feature"
 """What networks that are solved take."""
-MEMORY = Interval(Integral, 16, None, closed="left")
+MEMORY = Interval(Integral, 16, MOST, closed="both")
 """Rows that are remembered: with fewer, there would be too few for networks."""
 
 
@@ -125,7 +123,8 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
     random_state : None, int or RandomState
         Seed of gates, folds and bumps.
     n_jobs : None or int
-        Threads. The result does not depend on them.
+        Threads. The result does not depend on them. Under `joblib.parallel_config`, `fit` hands its networks
+        to the backend that is named there, if that is not one of threads.
     verbose : int
         1 shows a progress bar.
 
@@ -175,7 +174,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         "folds": [Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean", StrOptions({"inputs"})],
         "shuffle": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": SEED,
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
@@ -261,10 +260,10 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             so the scale of weights matters. Folds, gates and bumps are drawn from rows, however much each
             counts. A row of weight 0 does not count at all. Gradient steps take no weights.
         """
-        self._check_parameters()
+        self._require_parameters(begin=True)
         with lock_of(self), self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=True)
-            weights = self._check_weights(sample_weight, rows)
+            weights = self._check_weights(sample_weight, rows, self.step == "newton")
             refuse_nothing(weights)
             rows, targets, weights = those_that_count(weights, rows, targets, weights)
             learner = self._new_learner(rows.shape, targets)
@@ -277,7 +276,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
 
     def _solve(self, learner: Any, rows: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
         """Solve a table; regressors that were handed in are fitted without each fold before."""
-        with self._threads() as threads:
+        with self._workers() as threads:
             if not isinstance(self.base_model, str):
                 folds = learner.settings.assign_folds(rows.shape[0])
                 with self._progress("fitting base models", len(self.base_model) * FOLDS) as progress:
@@ -309,13 +308,15 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
 
     def _recorded(self, found: list[Any]) -> Distribution:
         """Return the distribution of rows that were learnt, however they were cut into calls."""
-        least = MOST_COMPONENTS if self.step == "newton" else 0
+        learner: Any = self.learner_
+        least = 0 if isinstance(learner, Learner) else MOST_COMPONENTS
         return mixture(found, self.n_outputs_, least)
 
     def learn_one(self, x: ArrayLike | Mapping[str, float], y: ArrayLike) -> Self:
         """Learn a single row, given as a 1-D array or as a dict of features, with the least overhead."""
         if not hasattr(self, "learner_"):
             return self._begin_with(x, y)
+        self._require_parameters()
         target = as_numbers("y", y)
         if target.shape != (1, self.n_outputs_):
             raise ValueError(f"y has shape {np.shape(y)}, but this model predicts {self.n_outputs_} outputs")
@@ -347,6 +348,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         The file includes the rows that are kept for further learning (`partial_fit`).
         """
         check_is_fitted(self)
+        self._require_parameters()  # a file that holds others could not be loaded
         persistence.write(path, *self._state())
 
     def _state(self) -> tuple[dict[str, Any], persistence.Arrays]:
@@ -361,6 +363,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             "feature_names": None if names is None else list(names),
             "coming": self._coming,
             "flat_target": self._flat_target,
+            "exact": not isinstance(self.learner_, Learner),
             "learner": settings,
         }
         if not isinstance(self.base_model, str):
@@ -374,7 +377,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
         model: Self = restored(cls, header, ("layer_sizes", "weight_range", "context_dim"))
-        if model.step == "newton":
+        if header.get("exact", model.step == "newton"):
             model.learner_ = restore_learner(header["learner"], arrays)
         else:
             model.learner_ = Learner.from_state(header["learner"], arrays, find_splits)
@@ -423,11 +426,11 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             if not (hasattr(regressor, "fit") and hasattr(regressor, "predict")):
                 raise ValueError(f"base_model must hold regressors with fit and predict, got {regressor!r}")
 
-    def _check_weights(self, sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
-        """Return checked weights of rows."""
+    def _check_weights(self, sample_weight: ArrayLike | None, rows: FloatArray, exact: bool) -> FloatArray:
+        """Return checked weights of rows; exact: whether networks are solved."""
         if sample_weight is None:
             return np.ones(rows.shape[0])
-        if self.step != "newton":
+        if not exact:
             raise ValueError(
                 f'sample_weight needs step="newton", got step={self.step!r}: '
                 "networks that learn by gradient steps count every row once"
@@ -443,7 +446,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         gaps = self.step == "newton" if reset else self._takes_gaps()
         refuse_bad("X", rows, getattr(self, "feature_names_in_", None), gaps)
         refuse_bad("y", targets, None)
-        if self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
+        if reset and self.base_model == "coordinate" and rows.shape[1] != _columns(targets).shape[1]:
             raise ValueError(
                 'base_model="coordinate" needs as many outputs as features, '
                 f"got {_columns(targets).shape[1]} and {rows.shape[1]}"
@@ -462,13 +465,12 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
     ) -> list[Any]:
         """Learn rows part by part, each as a whole."""
         begin = not hasattr(self, "learner_")
-        if begin:
-            self._check_parameters()
-            if not isinstance(self.base_model, str):
-                raise ValueError("regressors as base_model are fitted by fit: call it before partial_fit")
+        self._require_parameters(begin)
+        if begin and not isinstance(self.base_model, str):
+            raise ValueError("regressors as base_model are fitted by fit: call it before partial_fit")
         with self._unchanged_on_error():
             rows, targets = self._check_table(X, y, reset=begin)
-            weights = self._check_weights(sample_weight, rows)
+            weights = self._check_weights(sample_weight, rows, self._takes_gaps())
             if begin:
                 learner = self._new_learner((0, rows.shape[1]), targets)
             else:

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 PART = 1024
 """Rows that are learnt between two looks at signals: about a tenth of a second."""
-SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
+SIGNALS = [
+    int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM") if hasattr(signal, name)
+]
 """Signals that may come with an exception, if somebody handles them so."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from ggln.engine.newton import constants
+from ggln.engine.newton.contexts import first_level
 from ggln.engine.newton.learner import ExactLearner
 from ggln.engine.newton.network import Shape, fit_network
 from ggln.engine.newton.neurons.univariate import Univariate
@@ -147,3 +149,28 @@ def test_a_stream_may_be_cut_anywhere():
                 start += count
         learners.append(own)
     same(*learners)
+
+
+def test_parts_of_a_large_table_are_solved_apart_with_the_same_bits(monkeypatch):
+    """The copy of the inputs, by far the largest array, is then that of one part."""
+    X, Y = draw(100_000)
+    shape = Shape((2,), 10, 0, False, 5.0, 1.0, 1.0, 1e-2, 1e7, mixing=False)
+
+    def fit():
+        table = X, np.empty((len(X), 0, 2)), Y, np.ones(len(X))
+        return fit_network(KIND, shape, *table, np.random.default_rng(0), Y - Y.mean(), lambda _: None)
+
+    whole = fit()
+    monkeypatch.setattr(constants, "PART_ROWS", 1)
+    for name, array in fit()._asdict().items():
+        if name != "gates":
+            np.testing.assert_array_equal(array, getattr(whole, name), name)
+
+
+def test_levels_of_ample_rows_are_skipped_where_nobody_looks_at_them():
+    level = getattr(first_level, "py_func", first_level)
+    assert [level(levels, 10_000, False) for levels in range(9)] == [0, 1, 2, 1, 2, 1, 2, 1, 2]
+    assert [level(levels, 10_000, True) for levels in (4, 8)] == [2, 2]
+    # 100,000 and 1,000,000 rows: as many levels are solved as for 10,000
+    assert [level(11, 100_000, False), level(15, 1_000_000, False)] == [5, 9]
+    assert level(11, 100_000, True) == 1

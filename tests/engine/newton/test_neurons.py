@@ -23,8 +23,16 @@ KINDS = {
     "full": (Full, reference_structures.Full),
     "bernoulli": (Bernoulli, reference_structures.Bernoulli),
 }
-GAUSSIAN = [("univariate", 1), *((name, D) for name in ("isotropic", "diagonal", "full") for D in (1, 2, 3))]
-SEVERAL = [pair for pair in GAUSSIAN if pair[0] != "univariate"]
+SEVERAL = [
+    *(("full", D) for D in (1, 2, 3)),
+    # each kind takes half a minute to compile
+    *(
+        pytest.param(name, D, marks=pytest.mark.nightly)
+        for name in ("isotropic", "diagonal")
+        for D in (1, 2, 3)
+    ),
+]
+GAUSSIAN = [("univariate", 1), *SEVERAL]
 EVERY = pytest.mark.parametrize(("name", "D"), [*GAUSSIAN, ("bernoulli", 1)])
 EVERY_GAUSSIAN = pytest.mark.parametrize(("name", "D"), GAUSSIAN)
 

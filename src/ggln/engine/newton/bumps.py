@@ -192,12 +192,15 @@ def fit_bumps(
         chosen = choose_features(filled(X[sample]), Y[sample])
         gaps = find_gaps(X[order], chosen)
         table = Table(looked_at(X, chosen, gaps), np.ascontiguousarray(Y), weights, threads)
-        learnt = _start(table, order, most)
+        first = Y[order[0]]  # of a constant target, the mean is that constant exactly
+        offset = first + np.average(Y[order] - first, axis=0, weights=weights[order])
+        drawn = order[: max(most, lengths.SEARCH_ROWS)]
+        learnt = begin(table.X[drawn], Y[drawn], offset, most, order.size)
         parts = np.zeros(len(Y), np.int64) if folds is None else folds
         sums = np.zeros((int(parts.max()) + 1, *learnt.sums.shape))  # of each fold
-        _gather(table, learnt, sample, parts, sums)
-        learnt.ridge[0] = _best_ridge(table, learnt, sample)
-        _gather(table, learnt, rest, parts, sums)
+        add_folds(table, learnt, sample, parts, sums)
+        learnt.ridge[0] = best_ridge(table, learnt, sample)
+        add_folds(table, learnt, rest, parts, sums)
         factor, learnt.ridge[0] = solve(learnt)
         if folds is None:
             left_out = _leave_out(table, learnt, factor)
@@ -261,16 +264,17 @@ def _normalised(columns: FloatArray) -> FloatArray:
     return found
 
 
-def _start(table: Table, order: NDArray[np.int64], most: int) -> Learnt:
-    """Return what is known before any row is learnt: offset, lengths and centres."""
-    X, Y, weights, _ = table
-    first = Y[order[0]]  # of a constant target, the mean is that constant exactly
-    offset = first + np.average(Y[order] - first, axis=0, weights=weights[order])
-    few = order[: lengths.SEARCH_ROWS]
+def begin(X: FloatArray, Y: FloatArray, offset: FloatArray, most: int, rows: int) -> Learnt:
+    """Return what is known before any row is learnt: lengths and centres.
+
+    X, Y: rows in the order in which they were drawn, of which the first search lengths, and the first `most`
+    are centres; offset: [D]; rows: how many there are in all.
+    """
+    few = slice(lengths.SEARCH_ROWS)
     # clipped: otherwise length scales would be made for wild rows alone
-    rows, targets = (np.clip(array, -OUTLIER, OUTLIER) for array in (X[few], Y[few] - offset))
-    scales, _ = lengths.search(rows, targets)
-    centres = np.ascontiguousarray((X[order[:most]] / scales).T)
+    near, targets = (np.clip(array, -OUTLIER, OUTLIER) for array in (X[few], Y[few] - offset))
+    scales, _ = lengths.search(near, targets)
+    centres = np.ascontiguousarray((X[:most] / scales).T)
     factor, _ = factorised(covariance(centres), JITTER)
     (features, bumps), outputs = centres.shape, offset.size
     size = bumps + 1 + features
@@ -286,23 +290,23 @@ def _start(table: Table, order: NDArray[np.int64], most: int) -> Learnt:
         rows=np.zeros((STREAM_ROWS, features)),
         targets=np.zeros((STREAM_ROWS, outputs)),
         row_weights=np.zeros(STREAM_ROWS),
-        counts=np.array([0, order.size, 0]),
+        counts=np.array([0, rows, 0]),
     )
 
 
-def _blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def blocks_of(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Return rows in blocks that do not depend on threads."""
     return [rows[first : first + FIT_ROWS] for first in range(0, rows.size, FIT_ROWS)]
 
 
-def _gather(
+def add_folds(
     table: Table, learnt: Learnt, rows: NDArray[np.int64], folds: NDArray[np.int64], sums: FloatArray
 ) -> None:
     """Add rows to the sums of their folds # OUT [folds, m + D, m]; learnt.sums # OUT is that of all folds.
 
     Each block has its own sum; these are added up in the order of blocks, whatever the threads.
     """
-    blocks = [(fold, block) for fold in range(len(sums)) for block in _blocks(rows[folds[rows] == fold])]
+    blocks = [(fold, block) for fold in range(len(sums)) for block in blocks_of(rows[folds[rows] == fold])]
     count = table.threads.count
     partial = np.empty((min(count, len(blocks)), *learnt.sums.shape))
 
@@ -319,7 +323,7 @@ def _gather(
     np.add.reduce(sums, out=learnt.sums)
 
 
-def _best_ridge(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> float:
+def best_ridge(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> float:
     """Return the ridge with the least errors on rows left out, from the rows whose sums are known.
 
     With A = V diag(a) V', q = V' phi and r = V' t: h = sum_j q_j^2 / (a_j + lambda) and
@@ -329,7 +333,7 @@ def _best_ridge(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> float:
     values, vectors = eigh(learnt.sums[:size])
     shares = 1.0 / (np.maximum(values, 0.0)[:, None] + RIDGES)  # [m, ridges]
     moments = learnt.sums[size:] @ vectors  # [D, m]
-    blocks = _blocks(rows)
+    blocks = blocks_of(rows)
     losses = np.zeros((len(blocks), RIDGES.size))
 
     def judge(block: NDArray[np.int64], loss: FloatArray) -> None:
@@ -343,19 +347,25 @@ def _best_ridge(table: Table, learnt: Learnt, rows: NDArray[np.int64]) -> float:
     return float(RIDGES[::-1][np.argmin(losses.sum(axis=0)[::-1])])
 
 
+def without_fold(learnt: Learnt, told: FloatArray) -> Learnt:
+    """Return the regression that has not learnt a fold, whose sums are `told` [m + D, m]."""
+    own = learnt._replace(
+        sums=learnt.sums - told,
+        weights=np.zeros_like(learnt.weights),
+        ridge=learnt.ridge.copy(),
+        counts=learnt.counts.copy(),
+    )
+    solve(own)
+    return own
+
+
 def _leave_folds(table: Table, learnt: Learnt, folds: NDArray[np.int64], sums: FloatArray) -> FloatArray:
     """Return the predictions [n, D] for all rows, each by a regression that has not learnt its fold."""
     found = np.empty_like(table.Y)
     for fold, told in enumerate(sums):
         rows = np.flatnonzero(folds == fold)
-        own = learnt._replace(
-            sums=learnt.sums - told,
-            weights=np.zeros_like(learnt.weights),
-            ridge=learnt.ridge.copy(),
-            counts=learnt.counts.copy(),
-        )
-        solve(own)
-        blocks = _blocks(rows)
+        own = without_fold(learnt, told)
+        blocks = blocks_of(rows)
         means = [np.empty((block.size, found.shape[1])) for block in blocks]
         pairs = zip(blocks, means, strict=True)
         table.threads.run([(predict_rows, (own, table.X[block], part)) for block, part in pairs])
@@ -380,5 +390,5 @@ def _leave_out(table: Table, learnt: Learnt, factor: FloatArray) -> FloatArray:
         leave_out(learnt, both, factor[size:], *table.take(block), means)
         found[block] = means
 
-    table.threads.run([(write, (block,)) for block in _blocks(np.arange(found.shape[0]))])
+    table.threads.run([(write, (block,)) for block in blocks_of(np.arange(found.shape[0]))])
     return found

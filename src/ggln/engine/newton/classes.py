@@ -22,10 +22,11 @@ from ggln.engine.newton import constants
 from ggln.engine.newton.bumps import Bumps, fit_bumps
 from ggln.engine.newton.layouts import check_classes, check_network
 from ggln.engine.newton.mixture import find_shares, follow_shares
-from ggln.engine.newton.network import Network, Shape, fit_network
+from ggln.engine.newton.network import Network, Shape
 from ggln.engine.newton.neurons.bernoulli import Bernoulli
-from ggln.engine.newton.online import ask, follow, make_scratch
+from ggln.engine.newton.online import follow, make_scratch
 from ggln.engine.newton.settings import BUMPS, GATES, Settings, restore_settings
+from ggln.engine.newton.solving import solve_network
 from ggln.engine.newton.stored import flat, unflat
 from ggln.engine.newton.stream import Progress, Stream, join_rows
 from ggln.engine.pinned import Pinned
@@ -139,22 +140,23 @@ class ClassLearner(Stream):
             return
         folds, count = settings.assign_folds(len(side)), self.count
         left_out = {e: i % constants.FOLDS for group in self.groups for i, e in enumerate(group)}
-        networks: list[Any] = [None] * (settings.outputs * count)
-        judged = np.full((count, *goals.shape), np.nan)
-
-        def solve_one(c: int, e: int) -> None:
-            shape, out = self._shape(e, len(side)), folds == left_out[e]
+        calls = []
+        for c in range(settings.outputs):
             given = np.ascontiguousarray(advice[:, c, None, None])
             goal = np.ascontiguousarray(goals[:, c : c + 1])
-            known = sigmoid(given[:, 0]) if shape.regressions else np.average(goal, axis=0, weights=weights)
-            random = settings.random(c * count + e, GATES)
-            table = side[~out], given[~out], goal[~out], weights[~out]
-            network = fit_network(KIND, shape, *table, random, (goal - known)[~out], progress)
-            found = ask(KIND, network, side[out], given[out], goal[out], weights[out])
-            networks[c * count + e], judged[e, out, c] = network, found[:, 0]
-
-        threads.run([(solve_one, (c, e)) for c in range(settings.outputs) for e in range(count)])
-        self.networks = networks
+            above_regression = goal - sigmoid(given[:, 0])
+            above_mean = goal - np.average(goal, axis=0, weights=weights)
+            for e in range(count):
+                shape, random = self._shape(e, len(side)), settings.random(c * count + e, GATES)
+                residuals = above_regression if shape.regressions else above_mean
+                table = side, given, goal, weights, residuals, folds
+                calls.append((KIND, shape, random, left_out[e], *table))
+        found = threads.gather(solve_network, calls, progress)
+        judged = np.full((count, *goals.shape), np.nan)
+        for place, (_, told) in enumerate(found):
+            c, e = divmod(place, count)
+            judged[e, folds == left_out[e], c] = told[:, 0]
+        self.networks = [network for network, _ in found]
         kinds, covered = [advice] if settings.regressions else [], np.ones(len(goals), bool)
         for group in self.groups:
             own = judged[group.start : group.stop : group.step]

@@ -56,6 +56,12 @@ and 8, measured alike."""
 LEVEL_STEP = 2
 """Contexts are solved at every second level of the tree, down to its leaves: at every level takes half as
 long again, and measured alike."""
+AMPLE_ROWS = 1500
+"""Rows of a context, on average, that need no parent: its pull is that of one row. Levels above are skipped
+where only the leaves are believed, which begins with tables of 12,000 rows."""
+PART_ROWS, PARTS = 1 << 18, 16
+"""Rows from which on such a tree is solved in parts, one after the other: they know nothing of each other,
+and the copy of the inputs in the order of contexts, 380 bytes a row, is then that of the largest part."""
 REACH = 4.0
 """A neuron's mean stays within so many root-mean-square residuals of the layer below it of that layer's mean:
 where weights of both signs nearly cancel, a mean could be anything. 3 and 8 measured alike."""
@@ -121,6 +127,10 @@ LEAST_LEVEL = 1e-9
 decide how outputs go together."""
 FOLDS = 8
 """Each network leaves out one of so many parts of the rows, and is judged by it."""
+JUDGED_ROWS = 1 << 17
+"""Rows, spread evenly, that the mixture is found from at most: its shares, some 20 numbers, are settled then.
+From 300,000 synthetic rows and from every third, the NLL of new ones differs by less than 0.001 (heavy tails,
+skewness, a lattice). Rows on many machines are judged in one place, 64 bytes each: 8 MB."""
 MOST_TOLD = 1e4
 """A row that goes on counts so much less that the squares of its factors add up to at most this. Ordinary
 rows are far below; where L is next to nothing, factors are enormous and would freeze their context for
@@ -131,6 +141,10 @@ measured alike."""
 PACE = 2.0
 """Layers that learn together take this part of a Newton step, divided by their number: 1 and 2 measured alike
 on tables; a stream that moves asks for more."""
+CURVED_ROWS = 256
+"""A stream adds up the curvatures of twice so many rows of a region. Of the next ones, one in two stands for
+both, then one in four, and so on. Over ten streams of 6,000 rows, RMSE and NLL differ by 0.05 % and 0.0003
+from those with every row; a stream of 20,000 rows learns in three quarters of the time."""
 REGION_DIM = 2
 """Curvature is kept for each of 2**2 regions, those of a neuron's first gates. Deeper contexts take their
 share of it by their rows: each with its own would take twenty times the memory."""

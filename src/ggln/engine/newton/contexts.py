@@ -389,10 +389,10 @@ def damped_loss(kind, totals, t, variance, targets, scratch):
 
 
 @inner_fast
-def mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch):
-    """Draw weights # OUT towards the parent's, as far as left-out losses ask; return the share of its own.
+def gain_over_parent(kind, rows, start, stop, above, wide, left, widths, scratch):
+    """Return by how much a context's left-out losses are below its parent's, over rows start to stop.
 
-    above, wide: what the parent predicts of the rows, left out # OUT, mixed with the context's left, widths.
+    above, wide: what the parent predicts of the rows, left out; left, widths: what the context does.
     """
     gain = 0.0
     for t in range(start, stop):
@@ -401,7 +401,22 @@ def mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left,
             before = damped_loss(kind, above, t, wide[t], rows.targets, scratch)
             if own < np.inf and before < np.inf:
                 gain += rows.weights[t] * (before - own)
-    share = 1.0 / (1.0 + np.exp(-min(max(0.5 * gain, -constants.MOST_EVIDENCE), constants.MOST_EVIDENCE)))
+    return gain
+
+
+@inner_fast
+def share_of(gain):
+    """Return how far a context is believed against its parent."""
+    return 1.0 / (1.0 + np.exp(-min(max(0.5 * gain, -constants.MOST_EVIDENCE), constants.MOST_EVIDENCE)))
+
+
+@inner_fast
+def mix_with_parent(kind, rows, start, stop, parent, weights, above, wide, left, widths, scratch):
+    """Draw weights # OUT towards the parent's, as far as left-out losses ask; return the share of its own.
+
+    above, wide: what the parent predicts of the rows, left out # OUT, mixed with the context's left, widths.
+    """
+    share = share_of(gain_over_parent(kind, rows, start, stop, above, wide, left, widths, scratch))
     for j in range(weights.size):
         weights[j] = parent[j] + share * (weights[j] - parent[j])
     for t in range(start, stop):
@@ -425,6 +440,21 @@ def order_by_context(contexts, starts, order):
         places[contexts[t]] += 1
 
 
+@inner_fast
+def first_level(levels, rows, mixing):
+    """Return the first level at which contexts are solved, in a tree of so many levels for so many rows.
+
+    Where nobody looks at what the upper levels predict, those are skipped whose contexts have ample rows: the
+    root is as good a start for them. So work grows with the rows, and not with the levels as well.
+    """
+    level = min(levels, (levels - 1) % constants.LEVEL_STEP + 1)
+    while not mixing and level + constants.LEVEL_STEP <= levels:
+        if rows >> (level + constants.LEVEL_STEP) < constants.AMPLE_ROWS:
+            break
+        level += constants.LEVEL_STEP
+    return level
+
+
 @fast_kernel
 def solve_tree(
     kind, rows, starts, root, pull, iterations, settled, rules, work, above, wide, left, widths, leaves,
@@ -443,7 +473,7 @@ def solve_tree(
         levels += 1
     parents, children = np.empty((contexts, root.size)), np.empty((contexts, root.size))
     copy_line(root, parents[0])
-    level_above, level = 0, min(levels, (levels - 1) % constants.LEVEL_STEP + 1)
+    level_above, level = 0, first_level(levels, starts[contexts], rules.mixing)
     while level <= levels:
         below, generation = levels - level, level - level_above
         for c in range(1 << level):

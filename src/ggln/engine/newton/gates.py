@@ -304,11 +304,16 @@ def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:
     X: [n, d], standardised; residuals: [n, D]. A feature tells something by its correlation with the
     residuals, or with their size; or that of being missing.
     """
-    features, missing = X.shape[1], np.isnan(X)
+    missing = np.isnan(X)
     told = _correlations(np.where(missing, 0.0, X), residuals)
     if missing.any():
         told = np.maximum(told, _correlations(missing.astype(np.float64), residuals))
-    total = told.sum()
+    return odds_of(told)
+
+
+def odds_of(told: FloatArray) -> FloatArray:
+    """Return how often candidates look at each feature [d], by what each tells [d]."""
+    total, features = told.sum(), told.size
     even = np.full(features, 1.0 / features)
     return even if total <= 0.0 else 0.5 * even + 0.5 * told / total
 
@@ -316,12 +321,12 @@ def feature_odds(X: FloatArray, residuals: FloatArray) -> FloatArray:
 def _correlations(X: FloatArray, residuals: FloatArray) -> FloatArray:
     """Return how well each column [d] goes along with the residuals, and with their size."""
     centred = X - X.mean(axis=0)
-    lengths = np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12)
+    centred /= np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12)
     told = np.zeros(X.shape[1])
     for values in (residuals, np.abs(residuals)):
         goals = values - values.mean(axis=0)
         goals /= np.maximum(np.sqrt((goals**2).sum(axis=0)), 1e-12)
-        told += ((centred / lengths).T @ goals).__abs__().max(axis=1)
+        told += (centred.T @ goals).__abs__().max(axis=1)
     return told
 
 

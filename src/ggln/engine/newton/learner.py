@@ -26,11 +26,12 @@ from ggln.engine.newton.joint import JointMixture
 from ggln.engine.newton.kinds import kind_of
 from ggln.engine.newton.layouts import check_exact
 from ggln.engine.newton.mixture import Blend, SpreadMixture
-from ggln.engine.newton.network import Network, fit_network
-from ggln.engine.newton.online import ask, follow, make_scratch
+from ggln.engine.newton.network import Network
+from ggln.engine.newton.online import follow, make_scratch
 from ggln.engine.newton.settings import BUMPS, GATES, SHELLS, Settings, restore_settings
 from ggln.engine.newton.shapes import ShapeMixture
 from ggln.engine.newton.single import Alone, make_reader, pool_kinds
+from ggln.engine.newton.solving import solve_network
 from ggln.engine.newton.stored import flat, unflat
 from ggln.engine.newton.stream import Progress, Stream, join_rows
 from ggln.engine.newton.support import Edges, find_edges, follow_edges, no_edges, widened
@@ -50,6 +51,11 @@ def _student_factor(rows: int) -> float:
     if rows < 2:
         return 1.0  # a single row has no error: what it is given is wide
     return float((student.ppf(0.95, rows - 1) / norm.ppf(0.95)) ** 2)
+
+
+def judges(rows: int) -> slice:
+    """Return which of so many rows, spread evenly, the mixture is found from."""
+    return slice(None, None, max(-(-rows // constants.JUDGED_ROWS), 1))
 
 
 class Advice(Protocol):
@@ -179,29 +185,19 @@ class ExactLearner(Stream):
             self._ready()
             return
         folds, count = settings.assign_folds(side.shape[0]), settings.networks(len(goals))
-        networks: list[Any] = [None] * count
+        above_regressions = goals - left.mean(axis=1) if settings.advisers else goals
+        above_mean = goals - np.average(goals, axis=0, weights=weights)
+        calls, outside = [], [e // settings.kinds % constants.FOLDS for e in range(count)]
+        for e in range(count):
+            shape, random = settings.shape(e, len(goals)), settings.random(e, GATES)
+            residuals = above_regressions if shape.regressions else above_mean
+            table = side, advice, goals, weights, residuals, folds
+            calls.append((self.kind, shape, random, outside[e], *table))
+        found = threads.gather(solve_network, calls[::-1], progress)[::-1]
         judged = np.full((count, len(goals), self.kind.planes), np.nan)
-
-        def solve_one(e: int) -> None:
-            shape, out = settings.shape(e, len(goals)), folds == e // settings.kinds % constants.FOLDS
-            known = left.mean(axis=1) if shape.regressions else np.average(goals, axis=0, weights=weights)
-            random = settings.random(e, GATES)
-            networks[e] = fit_network(
-                self.kind,
-                shape,
-                side[~out],
-                advice[~out],
-                goals[~out],
-                weights[~out],
-                random,
-                (goals - known)[~out],
-                progress,
-            )
-            told = side[out], advice[out], goals[out], weights[out]
-            judged[e, out] = ask(self.kind, networks[e], *told)
-
-        threads.run([(solve_one, (e,)) for e in reversed(range(count))])
-        self.networks = networks
+        for e, (_, told) in enumerate(found):
+            judged[e, folds == outside[e]] = told
+        self.networks = [network for network, _ in found]
         kinds, covered = list(np.moveaxis(advice, 1, 0)), np.ones(len(goals), bool)
         for group in range(min(settings.kinds, count)):
             own = judged[group :: settings.kinds]
@@ -215,13 +211,21 @@ class ExactLearner(Stream):
     def _judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
         """Find the mixture from what each kind said of rows that it did not know, [n, kinds, Q].
 
-        every: [N, D], the targets of all rows.
+        every: [N, D], the targets of all rows. Of very many rows, some are asked (`judges`).
         """
+        asked = judges(len(goals))
+        kinds, goals, weights, every = kinds[asked], goals[asked], weights[asked], every[judges(len(every))]
         self.mixture.judge(kinds, goals, weights, every)
         if self.settings.outputs == 1:
             self.left = levels_of(self.mixture.blend(kinds), goals[:, 0]), weights
         _, deviation = self.mixture.moments(kinds)
         self.edges.typical[0] = np.average(np.mean(deviation**2, axis=1), weights=weights)
+
+    def conclude(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
+        """Find the mixture (`_judge`) of a table that was solved elsewhere, and whose rows are not kept."""
+        self._judge(kinds, goals, weights, every)
+        self.due, self.first_rows = 0, []
+        self._ready()
 
     # Going on ------------------------------------------------------------------------------------------
 

@@ -220,10 +220,15 @@ def choose_features(
 
     Half are the best, half are drawn by what they tell: a layer must not miss what others have used up.
     """
-    features = X.shape[1]
+    odds = feature_odds(X, residuals) if X.shape[1] > most else np.empty(X.shape[1])
+    return draw_features(odds, layers, most, random)
+
+
+def draw_features(odds: FloatArray, layers: int, most: int, random: np.random.Generator) -> NDArray[np.int32]:
+    """Return the features that each layer looks at, by their odds [d] (`feature_odds`)."""
+    features = odds.size
     if features <= most:
         return np.tile(np.arange(features, dtype=np.int32), (layers, 1))
-    odds = feature_odds(X, residuals)
     best = np.argsort(-odds, kind="stable")[: most // 2]
     others = np.setdiff1d(np.arange(features), best)
     chosen = []
@@ -289,6 +294,26 @@ def initial_weights(kind: Any, network: Network, layer: int) -> tuple[FloatArray
     return centre, pull
 
 
+def span_of(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the range of all means [2, D] for targets in a range."""
+    width = high - low
+    return np.stack([low - constants.SPAN * width, high + constants.SPAN * width])
+
+
+def set_scale(kind: Any, network: Network, shape: Shape, layer: int, error: float) -> None:
+    """Write the precisions of a layer's features and biases, and its reach # OUT.
+
+    error: the root-mean-square residual of what is below.
+    """
+    scale = 1.0 / max(error, 1e-9) if layer or shape.regressions else 1.0
+    below_only = layer > 0 and "features above" in shape.without
+    if kind.planes == 1:
+        scale, error = 1.0, shape.most
+    given = 0.0 if below_only else scale * shape.feature_precision
+    network.precisions[layer] = given, scale * shape.bias_precision
+    network.reach[layer] = np.inf if "reach" in shape.without else constants.REACH * error
+
+
 def fit_network(
     kind: Any,
     shape: Shape,
@@ -303,9 +328,8 @@ def fit_network(
     """Solve a network, layer after layer; each row goes up as it is predicted when it is left out."""
     rows, planes, outputs = X.shape[0], kind.planes, Y.shape[1]
     judges = np.flatnonzero(weights > 0)
-    looked_at = X[judges]
-    width = Y.max(axis=0) - Y.min(axis=0)
-    span = np.stack([Y.min(axis=0) - constants.SPAN * width, Y.max(axis=0) + constants.SPAN * width])
+    looked_at = X if judges.size == rows else X[judges]
+    span = span_of(Y.min(axis=0), Y.max(axis=0))
     if planes == 1:
         span = np.array([[-shape.most], [shape.most]])  # of logits
     residuals, below = residuals_before, np.empty((rows, 0, planes))
@@ -315,21 +339,13 @@ def fit_network(
     network = blank_network(kind, shape, features, span)
     for layer, size in enumerate(shape.layer_sizes):
         error = float(np.sqrt(np.average(residuals**2, axis=0, weights=weights).mean()))
-        scale = 1.0 / max(error, 1e-9) if layer or shape.regressions else 1.0
-        below_only = layer > 0 and "features above" in shape.without
-        if planes == 1:
-            scale, error = 1.0, shape.most
-        given = 0.0 if below_only else scale * shape.feature_precision
-        network.precisions[layer] = given, scale * shape.bias_precision
-        network.reach[layer] = np.inf if "reach" in shape.without else constants.REACH * error
+        set_scale(kind, network, shape, layer, error)
         inputs = np.zeros((rows, planes, padded(int(network.inputs[layer]))))
         fill_inputs(kind, network, layer, X, advice, below, inputs)
         table = Rows(inputs, Y, weights)
-        outputs_of = np.empty((rows, size, planes))
-        _fit_layer(
-            kind, network, shape, layer, table, X, judges, looked_at, residuals[judges], random, outputs_of
-        )
-        below, means = outputs_of, np.empty((rows, outputs))
+        below = np.empty((rows, size, planes))  # what was below is among the inputs: memory is for one layer
+        _fit_layer(kind, network, shape, layer, table, X, judges, looked_at, residuals[judges], random, below)
+        means = np.empty((rows, outputs))
         pool_neurons(kind, below, np.empty((rows, planes)), means)
         residuals = Y - (1.0 / (1.0 + np.exp(-means)) if planes == 1 else means)
         progress(1)
@@ -363,6 +379,10 @@ def _fit_layer(
     contexts, starts = np.empty(rows, np.int64), np.empty(count + 1, np.int64)
     order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
     leaves = np.empty((count, inputs))
+    # one place for all neurons: to be given so much memory takes as long as to fill it
+    regions = network.told.shape[1]
+    parts = 1 if rules.mixing or rows < constants.PART_ROWS else min(constants.PARTS, count)
+    sorted_inputs = np.empty((0, planes, inputs))
     centres, reaches = np.empty((rows, network.span.shape[1])), np.empty(rows)
     find_centres(kind, network, layer, table.inputs, centres, reaches)
     growing = shape.gating == "residual" and shape.growing and "gates of their own" not in shape.without
@@ -374,16 +394,27 @@ def _fit_layer(
         choose(columns, told, counts, candidates, network.gates, neuron)
         contexts_of(network.gates, neuron, X, contexts)
         order_by_context(contexts, starts, order)
-        own = Rows(table.inputs[order], table.targets[order], table.weights[order])
         above, spreads = left[order], widths[order]
-        solve_tree(
-            kind, own, starts, root, shape.pull * pull, constants.ITERATIONS, constants.SETTLED, rules, work,
-            above, spreads, left_out, wide, leaves, network.curvatures[neuron], network.spread[neuron],
-        )  # fmt: skip
+        for part in range(parts):
+            first, last = part * count // parts, (part + 1) * count // parts
+            some = slice(starts[first], starts[last])
+            size = some.stop - some.start
+            if size > len(sorted_inputs):
+                del sorted_inputs  # before there is another one
+                sorted_inputs = np.empty((size, planes, inputs))
+            np.take(table.inputs, order[some], axis=0, out=sorted_inputs[:size], mode="clip")
+            own = Rows(sorted_inputs[:size], table.targets[order[some]], table.weights[order[some]])
+            region = part * regions // parts
+            solve_tree(
+                kind, own, starts[first : last + 1] - some.start, root, shape.pull * pull,
+                constants.ITERATIONS, constants.SETTLED, rules, work, above[some], spreads[some],
+                left_out, wide, leaves[first:last],
+                network.curvatures[neuron, region : region + max(regions // parts, 1)],
+                network.spread[neuron, first:last],
+            )  # fmt: skip
         network.tables[neuron, :, :inputs] = leaves
         if "widths" in shape.without:
             spreads[:] = network.spread[neuron] = 0.0
         network.counts[neuron] = np.bincount(contexts, table.weights, count)
-        regions = network.told.shape[1]
         network.told[neuron] = network.counts[neuron].reshape(regions, -1).sum(axis=1)
         settle_rows(kind, above, spreads, order, centres, reaches, network.limits, outputs, place)

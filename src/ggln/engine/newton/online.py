@@ -113,6 +113,21 @@ def add_curvature(factors, size, weight, scaled, curvatures, place):
         first += LANES * (left + LANES)
 
 
+@inlined
+def curvature_weight(told, share):
+    """Return how much the curvature of a row of weight `share` counts in a region that knows `told` rows.
+
+    Of many rows, one stands for the next few: what a region knows of its curvature decides how long a step
+    is, not where it ends. Gradients miss no row.
+    """
+    each = 1.0
+    while told >= 2.0 * constants.CURVED_ROWS * each:
+        each *= 2.0
+    if each == 1.0:
+        return share
+    return each * (np.floor((told + share) / each) - np.floor(told / each))
+
+
 @inner_fast
 def unpack_curvature(curvatures, place, size, share, pulls, layer, matrix):
     """Write the lower triangle of a context's Hessian # OUT [M, M]: a share of its region's, and the pull."""
@@ -149,9 +164,12 @@ def learn_context(
         store(gradients, place + j, multiply_add(spread(share), load(gradient, j), before))
     region = c * told_of.shape[1] // contexts
     start = (n * told_of.shape[1] + region) * curvatures.shape[2]
-    add_curvature(factors, size, share, scaled, curvatures, start)
+    before = told_of[n, region]
     told_of[n, region] += share
     fresh[n, c] += share
+    curved = curvature_weight(before, share)
+    if curved > 0.0:
+        add_curvature(factors, size, curved, scaled, curvatures, start)
 
 
 @inlined
@@ -234,6 +252,12 @@ def follow_one(kind, network, X, advice, Y, weights, learning, scratch, outputs)
             descend(records, grown, X, first, contexts)
             for neuron in range(contexts.size):
                 bring(tables, neuron, contexts[neuron])
+                place = neuron * tables.shape[1] + contexts[neuron]
+                prefetch(spreads, place)
+                if learning:
+                    bring(gradients, neuron, contexts[neuron])
+                    prefetch(counts, place)
+                    prefetch(fresh, place)
         for layer in range(layers):
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
             for i in range(rows):

@@ -123,6 +123,10 @@ class ApartLearner(Stream):
             learner.fit(X, Y[:, d : d + 1].copy(), weights, threads, progress)
         self._judge()
 
+    def conclude(self) -> None:
+        """Find the copula of outputs that were solved elsewhere."""
+        self._judge()
+
     def _judge(self) -> None:
         """Find the copula from the levels of rows left out, if the learners have been solved."""
         if any(learner.left is None for learner in self.learners):

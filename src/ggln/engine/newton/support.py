@@ -129,19 +129,37 @@ def find_edges(
     if counted.size < constants.FEWEST_SHELL_ROWS:
         return no_edges()
     sample = np.sort(random.permutation(counted)[: constants.SHELL_ROWS])
-    chosen = choose_features(filled(side[sample]), Y[sample]) if bumps is None else bumps.chosen
+    chosen = features_of(side[sample], Y[sample], bumps)
     values = X[np.ix_(counted, chosen)]
-    missing, (low, high) = np.isnan(values), ranges_of(values)
+    ranges, gaps = ranges_of(values), weights[counted] @ np.isnan(values)
     if seen is not None:
-        low, high = np.fmin(low, seen[0, chosen]), np.fmax(high, seen[1, chosen])
+        ranges = np.stack([np.fmin(ranges[0], seen[0, chosen]), np.fmax(ranges[1], seen[1, chosen])])
+    return edges_of(X[sample], side[sample], Y[sample], bumps, chosen, ranges, gaps)
+
+
+def features_of(side: FloatArray, Y: FloatArray, bumps: Bumps | None) -> NDArray[np.int64]:
+    """Return the features that are looked at: those of the regression, or those that a sample chooses."""
+    return choose_features(filled(side), Y) if bumps is None else bumps.chosen
+
+
+def edges_of(
+    X: FloatArray,  # [k, d]  a sample of rows in the user's units
+    side: FloatArray,  # [k, d]  standardised
+    Y: FloatArray,  # [k, D]
+    bumps: Bumps | None,
+    chosen: NDArray[np.int64],  # [f]  features that are looked at
+    ranges: FloatArray,  # [2, f]  of all rows
+    gaps: FloatArray,  # [f]  rows that lacked each feature, by weight
+) -> Edges:
+    """Return how errors grow beyond the ranges of rows."""
+    low, high = ranges
     moving = high > low
     if not moving.any():
         return no_edges()
-    gaps = weights[counted] @ missing[:, moving]
-    chosen, low, high = chosen[moving], low[moving], high[moving]
-    rows, size = np.ix_(sample, chosen), high - low
+    chosen, low, high, gaps = chosen[moving], low[moving], high[moving], gaps[moving]
+    size = high - low
     with one_blas_thread():
-        levels, powers, needed = find_laws(side[rows], X[rows] / size, Y[sample], bumps, moving)
+        levels, powers, needed = find_laws(side[:, chosen], X[:, chosen] / size, Y, bumps, moving)
     factors = constants.SHELL_MARGIN**2 * levels * constants.FURTHEST**powers
     return Edges(chosen, low, high, constants.FURTHEST * size, factors, powers, needed, gaps, np.ones(1))
 
