@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ggln import datasets, presets
+    from ggln.batches import BatchPredictor, predict_batches
     from ggln.estimators.classifier import GLNClassifier
     from ggln.estimators.regressor import GGLNRegressor
     from ggln.persistence import load
@@ -16,20 +17,24 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "BatchPredictor",
     "GGLNRegressor",
     "GLNClassifier",
     "TableRegressor",
     "__version__",
     "datasets",
     "load",
+    "predict_batches",
     "presets",
 ]
 
 _HOME = {
+    "BatchPredictor": "ggln.batches",
     "GGLNRegressor": "ggln.estimators.regressor",
     "GLNClassifier": "ggln.estimators.classifier",
     "TableRegressor": "ggln.tables.model",
     "load": "ggln.persistence",
+    "predict_batches": "ggln.batches",
 }
 
 

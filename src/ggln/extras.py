@@ -4,6 +4,9 @@ from importlib import import_module, metadata
 from typing import Any
 
 EXTRAS = {
+    "dask": "dask",
+    "dask.array": "dask",
+    "distributed": "dask",
     "matplotlib": "plots",
     "prometheus_client": "serve",
     "psycopg": "postgres",

@@ -97,6 +97,7 @@ def test_gating(reproduce):
     assert "neuron 2" in output
 
 
+@pytest.mark.nightly
 def test_peers(reproduce, tiny_sets, monkeypatch):
     monkeypatch.setattr(regressors, "NGBOOST_TREES", 5)
     output, files = reproduce("peers", "--sets", "yacht", "--splits", "1")
@@ -131,6 +132,7 @@ def test_going_on(reproduce, tiny_sets):
     assert "ratio" in output
 
 
+@pytest.mark.nightly
 def test_costs(reproduce, monkeypatch):
     # figures that were measured: another test measures
     measured = json.loads((RESULTS / "costs.json").read_text())

@@ -62,6 +62,7 @@ def test_the_default_makes_a_roll_of_500_samples():
     assert found["cosine_error"] < 0.2
 
 
+@pytest.mark.nightly
 def test_swiss_roll(reproduce, monkeypatch):
     pytest.importorskip("optax")
     monkeypatch.setattr(swiss_roll, "METHODS", (swiss_roll.OURS, swiss_roll.NETWORKS, hmc.MLP))
@@ -169,6 +170,7 @@ def test_scores_of_the_default_are_nearly_the_truth(name):
     assert densities.score(name, 1500, 0)["cosine"] > (0.95 if name.startswith("Gaussian") else 0.9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "most"), [("parabola, 2 columns", 2.0), ("bent, 8 columns", 1.2)])
 def test_samples_of_the_default_are_no_further_from_the_data_than_kernels(name, most):
     found = densities.sample(name, 800, 0)

@@ -53,6 +53,7 @@ def test_errors_of_the_latest_rows():
     assert found[-1] == 3.0
 
 
+@pytest.mark.nightly
 def test_the_command(monkeypatch, tmp_path):
     small = defaults.default_setting() | {"layer_sizes": (3, 3), "n_estimators": 2}
     monkeypatch.setattr(defaults, "default_setting", lambda: small)

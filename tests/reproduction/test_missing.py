@@ -31,6 +31,7 @@ def test_values_go_missing_as_they_should(way):
     assert 0.1 < gone.mean() < 0.35
 
 
+@pytest.mark.nightly
 def test_the_command(quick, tmp_path):
     arguments = ["reproduce", "missing", "--rows", "200", "--seeds", "1", "-o", str(tmp_path)]
     result = CliRunner().invoke(cli.app, arguments)

@@ -19,6 +19,7 @@ def results(tiny_arm, monkeypatch, tmp_path):
     return sarcos.run(150, 0, tmp_path / "store", **SMALL)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_both_protocols_and_all_models_are_there(results, tmp_path):
     record.write(tmp_path / "sarcos.json", results)

@@ -187,6 +187,7 @@ def test_unknown_sets_are_refused(tmp_path):
         uci.run(["yatch"], store=tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_real_table_is_learnt(monkeypatch):
     X, y = load_diabetes(return_X_y=True)
     splits = list(ShuffleSplit(1, test_size=0.1, random_state=0).split(X))

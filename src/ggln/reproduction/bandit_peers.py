@@ -25,7 +25,7 @@ from ggln.reproduction.competitors.bandit_libraries import LINEAR, policies
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import standard_error
 from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Store, Workers
-from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
 from ggln.reproduction.tasks import bandit_worlds
@@ -262,11 +262,9 @@ def draw(results: Results) -> Figure:
                 ms=7 if default else 5,
             )
         axes.axvline(own["policies"]["GLCB"]["mean"], color=GREEN, lw=0.8, zorder=0)
-        axes.set_yticks(range(len(DRAWN)), DRAWN)
-        axes.set_ylim(len(DRAWN) - 0.5, -0.5)
+        name_lines([axes], DRAWN)
         axes.set_xlim(0, None)
         axes.set_title(world)
-        axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=GREY, alpha=0.3)
         axes.label_outer(remove_inner_ticks=True)
         axes.tick_params(axis="x", labelbottom=True)

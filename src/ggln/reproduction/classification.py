@@ -29,7 +29,7 @@ from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import means, standard_error
 from ggln.reproduction.shared.options import STORE, DataDir, Option, Store, Workers
-from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
 
@@ -197,14 +197,12 @@ def draw(results: Results) -> Figure:
         spread = [score["accuracy_error"] for score in found]
         left.errorbar(errors, heights, xerr=spread, fmt=marker, color=color, label=model, linewidth=1.0)
         right.plot([score["log_loss"] for score in found], heights, marker, color=color)
-    left.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-    left.set_ylim(len(names) - 0.5, -0.5)
+    name_lines((left, right), [name.replace("_", " ") for name in names])
     left.set_xlabel("errors, %, with standard error (less is better)")
     right.set_xlabel("log-loss, nats (less is better)")
     left.set_xlim(left=0.0)
     right.set_xscale("log")  # from next to nothing to what is worse than a guess
     for axes in (left, right):
-        axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=GREY, alpha=0.3)
     figure.legend(loc="outside upper center", ncols=4)
     return figure

@@ -9,14 +9,10 @@ Needs CatBoost, which the extra `peers` of the package installs, and a machine t
 Example: ggln reproduce costs -o results
 """
 
-import multiprocessing
 import os
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -27,19 +23,19 @@ from ggln.engine.newton.constants import WARM_ROWS
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.extras import require, version
 from ggln.reproduction.shared.options import Option
+from ggln.reproduction.shared.process import MEGABYTE, alone, peak
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.tasks.large_tables import FEATURES, friedman
 
 FloatArray = NDArray[np.float64]
 
-ROWS, FEATURES = 10_000, 10
 GROWTH = 10
 """How many times as many rows the large table has."""
 REPEATS, CALLS = 3, 1000
 THREADS = 2
 COMPILED = 200
 """Rows of a table that is learnt only to have all kernels compiled."""
-MEGABYTE = 2**20
 
 
 class Goal(NamedTuple):
@@ -67,14 +63,6 @@ GOALS = {
 }
 
 
-def friedman(rows: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
-    """Return Friedman's first function of the unit cube with noise: X [n, 10], y [n]."""
-    random = np.random.default_rng(seed)
-    X = random.random((rows, FEATURES))
-    y = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20.0 * (X[:, 2] - 0.5) ** 2 + X[:, 3:5] @ [10.0, 5.0]
-    return X, y + random.standard_normal(rows)
-
-
 def run(
     rows: Annotated[
         int, Option("Rows of the table; one ten times as large is fitted too.", least=20)
@@ -86,7 +74,7 @@ def run(
     """Measure everything; the large table has `GROWTH` times the rows. `settings` replace the defaults."""
     require("catboost")  # what is missing is missed before any work starts
     load = os.getloadavg()[0]
-    large, small = (alone(count, repeats, settings) for count in (GROWTH * rows, rows))
+    large, small = (alone(_alone, count, repeats, settings) for count in (GROWTH * rows, rows))
     X, y = friedman(rows)
     model, figures = _fits(X, y, repeats, settings)
     figures |= _predictions(model, X, repeats) | _stream(rows, repeats, calls, settings)
@@ -169,32 +157,16 @@ def _file(model: GGLNRegressor) -> float:
         return path.stat().st_size / MEGABYTE
 
 
-def alone(rows: int, repeats: int, settings: dict[str, Any]) -> Results:
-    """Fit a table in a process of its own; return the best time, and by how much the peak of memory grew."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(_alone, rows, repeats, settings).result()
-
-
 def _alone(rows: int, repeats: int, settings: dict[str, Any]) -> Results:
+    """Fit a table, in a process of its own; return the best time, and by how much the peak of memory grew."""
     X, y = friedman(rows)
     model = _model(settings, THREADS)
     model.fit(X[:COMPILED], y[:COMPILED])
-    before = _peak()
+    before = peak()
     seconds = [_seconds(model.fit, X, y)]
-    grown = _peak() - before  # later fits hold the model before them as well
+    grown = peak() - before  # later fits hold the model before them as well
     seconds += [_seconds(model.fit, X, y) for _ in range(repeats - 1)]
     return {"seconds": min(seconds), "megabytes": grown / MEGABYTE}
-
-
-def _peak() -> float:
-    """Return the most memory that this process has held, in bytes."""
-    try:
-        # On Linux, what `getrusage` tells of a new process begins with the peak of the one that started it.
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        unit = 1 if sys.platform == "darwin" else 1024
-        return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def table(results: Results) -> ScoreTable:

@@ -27,11 +27,11 @@ from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.options import STORE, DataDir, NameList, Option, Repeats, Store, Workers
 from ggln.reproduction.shared.pictures import Figure, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
-from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.shared.tables import ScoreTable, table_of_methods
 
 FloatArray = NDArray[np.float64]
 
-VERSION = "6"
+VERSION = "7"
 PARTS = 8
 HELD_OUT = 0.2  # of the rows of each part
 SYNTHETIC = {"regions": 4000, "tasks": 4000}
@@ -239,14 +239,8 @@ COLUMNS = {
 
 def table(results: Results) -> ScoreTable:
     """Return a line for each set and method."""
-    rows = {
-        f"{name}: {method}": {title: f"{own[key]:.3f}" for key, title in COLUMNS.items()}
-        for name, methods in results["sets"].items()
-        for method, own in methods.items()
-    }
-    return ScoreTable(
-        "RMSE on held-out rows, in deviations of the target", dict.fromkeys(COLUMNS.values(), ""), rows
-    )
+    title, forms = "RMSE on held-out rows, in deviations of the target", dict.fromkeys(COLUMNS, ".3f")
+    return table_of_methods(title, results["sets"], COLUMNS, forms)
 
 
 NAMES = {"regions": "regions (synthetic)", "tasks": "tasks (synthetic)"}

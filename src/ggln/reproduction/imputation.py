@@ -21,7 +21,7 @@ from ggln.palette import BLUE, GREEN, GREY, ORANGE
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.averages import means
 from ggln.reproduction.shared.options import STORE, DataDir, Repeats, Store, Workers
-from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
 
@@ -74,10 +74,7 @@ def run(
     """Fill all tables with all imputers; a seed takes other values away."""
     places = {"data_dir": data_dir}
     wanted = {
-        (name, model): [
-            jobs.Job(fill, {"name": name, "model": model, "seed": seed}, VERSION, places)
-            for seed in range(seeds)
-        ]
+        (name, model): jobs.with_seeds(fill, {"name": name, "model": model}, range(seeds), VERSION, places)
         for name in SETS
         for model in MODELS
     }
@@ -112,10 +109,8 @@ def draw(results: Results) -> Figure:
     for model, colour, marker in zip(models, (BLUE, ORANGE, GREEN, GREY), "osD^", strict=True):
         errors = [results["errors"][name][model] for name in sets]
         axes.plot(errors, range(len(sets)), marker, color=colour, label=model)
-    axes.set_yticks(range(len(sets)), sets)
-    axes.set_ylim(len(sets) - 0.5, -0.5)
+    name_lines([axes], sets)
     axes.set_xlabel("RMSE of the values that were taken away, in deviations (less is better)")
-    axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=GREY, alpha=0.3)
     figure.legend(loc="outside upper center", ncols=4)
     return figure

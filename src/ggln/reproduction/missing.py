@@ -20,7 +20,7 @@ from ggln import GGLNRegressor, TableRegressor
 from ggln.palette import GREY
 from ggln.reproduction.shared import jobs
 from ggln.reproduction.shared.options import STORE, Option, Store, Workers
-from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
 
@@ -184,10 +184,8 @@ def draw(results: Results) -> Figure:
     for number, (model, color) in enumerate(zip(models, in_order(len(models)), strict=True)):
         heights = [place + 0.12 * (number - len(models) // 2) for place in range(len(ways))]
         axes.plot([results["mean"][way][model] for way in ways], heights, "o", color=color, label=model)
-    axes.set_yticks(range(len(ways)), ways)
-    axes.set_ylim(len(ways) - 0.5, -0.5)
+    name_lines([axes], ways)
     axes.set_xlabel("RMSE in deviations of the target, geometric mean over tables (less is better)")
-    axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=GREY, alpha=0.3)
     figure.legend(loc="outside upper center", ncols=3)
     return figure

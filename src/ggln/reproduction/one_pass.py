@@ -29,14 +29,14 @@ from ggln.reproduction.shared.options import STORE, DataDir, Models, Option, Set
 from ggln.reproduction.shared.pictures import Figure
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.scores import by_row, gaussian, summarize
-from ggln.reproduction.shared.tables import ScoreTable
+from ggln.reproduction.shared.tables import ScoreTable, table_of_methods
 
 FloatArray = NDArray[np.float64]
 
 OURS = "GGLNRegressor()"
 METHODS = (OURS, *online_regressors.NAMES)
 SETS = tuple(uci.PAPER)
-VERSION, OUR_VERSION = "1", "9"  # of the others' results, and of the network's
+VERSION, OUR_VERSION = "1", "10"  # of the others' results, and of the network's
 UNSCORED = 10
 """First rows, which are predicted and learnt but not scored: by then every method has seen a few."""
 BLOCK = 256
@@ -194,14 +194,8 @@ COLUMNS = {
 def table(results: Results) -> ScoreTable:
     """Return a line for each set and method."""
     forms = {"rmse": ".4g", "nll": ".3f", "coverage_90": ".0%", "microseconds": ".0f"}
-    rows = {
-        f"{name}: {method}": {title: format(own[key], forms[key]) for key, title in COLUMNS.items()}
-        for name, methods in results["sets"].items()
-        for method, own in methods.items()
-    }
-    return ScoreTable(
-        f"Predictions of one pass, after the first {UNSCORED} rows", dict.fromkeys(COLUMNS.values(), ""), rows
-    )
+    title = f"Predictions of one pass, after the first {UNSCORED} rows"
+    return table_of_methods(title, results["sets"], COLUMNS, forms)
 
 
 MARKS = {

@@ -24,7 +24,7 @@ from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import build
 from ggln.reproduction.shared.averages import means
 from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
-from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
 
@@ -147,14 +147,12 @@ def run(
     """Learn `rows` rows of each case with all models, with so many seeds for tables and models."""
     setting = defaults.default_setting()
     wanted = {
-        (case, model): [
-            jobs.Job(
-                evaluate,
-                {"case": case, "model": model, "rows": rows, "seed": seed, "setting": setting},
-                VERSION,
-            )
-            for seed in range(seeds)
-        ]
+        (case, model): jobs.with_seeds(
+            evaluate,
+            {"case": case, "model": model, "rows": rows, "setting": setting},
+            range(seeds),
+            VERSION,
+        )
         for case in cases
         for model in models
     }
@@ -222,11 +220,9 @@ def draw(results: Results) -> Figure:
                 shown = model if name == names[0] and axes is panels[0] else None
                 axes.plot(found, heights, marker, color=color, markersize=4, label=shown)
         axes.set_xlabel(label)
-        axes.tick_params(axis="y", length=0)
         for place in range(1, len(cases)):
             axes.axhline(place - 0.5, color=GREY, alpha=0.3, linewidth=0.8)
-    panels[0].set_yticks(range(len(cases)), list(cases))
-    panels[0].set_ylim(len(cases) - 0.5, -0.5)
+    name_lines(panels, list(cases))
     figure.legend(loc="outside upper center", ncols=len(models))
     return figure
 

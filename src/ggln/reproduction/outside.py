@@ -26,7 +26,7 @@ from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import WITHOUT, build
 from ggln.reproduction.shared.averages import means
 from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
-from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.tables import ScoreTable
 
@@ -192,14 +192,12 @@ def run(
     setting = defaults.default_setting()
     own = {OURS: setting, BEFORE: setting | {WITHOUT: ("outside",)}}
     wanted = {
-        (name, model): [
-            jobs.Job(
-                evaluate,
-                {"name": name, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
-                VERSION,
-            )
-            for seed in range(FIRST_SEED, FIRST_SEED + seeds)
-        ]
+        (name, model): jobs.with_seeds(
+            evaluate,
+            {"name": name, "model": model, "rows": rows, "setting": own.get(model)},
+            range(FIRST_SEED, FIRST_SEED + seeds),
+            VERSION,
+        )
         for name in functions
         for model in models
     }
@@ -279,10 +277,8 @@ def draw(results: Results) -> Figure:
             axes.plot(found, range(len(tasks)), marker, color=color, markersize=5, label=model, clip_on=False)
         axes.set_xlim(0, 100)
         axes.set_xlabel("inside" if factor == 1.0 else f"outside, at {factor:g} times the range")
-        axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", color=GREY, alpha=0.2)
-    panels[0].set_yticks(range(len(tasks)), list(tasks))
-    panels[0].set_ylim(len(tasks) - 0.5, -0.5)
+    name_lines(panels, list(tasks))
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=6)
     figure.supxlabel("percent of new rows within 90 % intervals", fontsize="medium")

@@ -24,7 +24,7 @@ from ggln.reproduction.shared import defaults, jobs
 from ggln.reproduction.shared.ablated import WITHOUT, build
 from ggln.reproduction.shared.averages import means, standard_error
 from ggln.reproduction.shared.options import STORE, Models, NameList, Option, Store, Workers
-from ggln.reproduction.shared.pictures import Figure, new_figure, styled
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure, styled
 from ggln.reproduction.shared.record import Results, machine
 from ggln.reproduction.shared.scores import gaussian
 from ggln.reproduction.shared.tables import ScoreTable
@@ -102,14 +102,12 @@ def run(
     setting = defaults.default_setting()
     own = {OURS: setting, PLAIN: setting | {WITHOUT: ("shapes",)}}
     wanted = {
-        (noise, model): [
-            jobs.Job(
-                evaluate,
-                {"noise": noise, "model": model, "rows": rows, "seed": seed, "setting": own.get(model)},
-                VERSION,
-            )
-            for seed in range(seeds)
-        ]
+        (noise, model): jobs.with_seeds(
+            evaluate,
+            {"noise": noise, "model": model, "rows": rows, "setting": own.get(model)},
+            range(seeds),
+            VERSION,
+        )
         for noise in noises
         for model in models
     }
@@ -221,9 +219,7 @@ def draw(results: Results) -> Figure:
         last.plot(ratios, [n for n, _ in places], marker, color=color, markersize=4, label=model)
     last.set_xlabel("CRPS relative to ours\n(right: worse)")
     for axes in panels:
-        axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", color=GREY, alpha=0.2)
-    panels[0].set_yticks(range(len(noises)), list(noises))
-    panels[0].set_ylim(len(noises) - 0.5, -0.5)
+    name_lines(panels, list(noises))
     figure.legend(*last.get_legend_handles_labels(), loc="outside upper center", ncols=6)
     return figure

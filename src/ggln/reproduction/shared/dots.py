@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from ggln.palette import GREY
 from ggln.plots.style import styled
+from ggln.reproduction.shared.pictures import name_lines
 
 OURS = "GGLNRegressor()"
 RATIOS = (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50)
@@ -53,10 +54,8 @@ def compare(
     label_ticks(right, DIFFERENCES)
     left.set_xlabel("RMSE relative to ours (less is better)")
     right.set_xlabel("NLL less ours, nats (less is better)")
-    left.set_yticks(range(len(names)), names)
-    left.set_ylim(len(names) - 0.5, -0.5)
+    name_lines((left, right), names)
     for axes in (left, right):
-        axes.tick_params(axis="y", length=0)
         for place in range(0, len(names), 2):
             axes.axhspan(place - 0.5, place + 0.5, color=GREY, alpha=0.1, linewidth=0, zorder=0)
     handles = {

@@ -8,7 +8,7 @@ Only this process writes to the store; workers need no file system in common wit
 import hashlib
 import json
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,17 @@ class Job(NamedTuple):
         """Return the name of the job's file: the hash of its identity."""
         identity = json.dumps(self.identity, sort_keys=True)
         return hashlib.sha256(identity.encode()).hexdigest()[:32] + ".json"
+
+
+def with_seeds(
+    function: Callable[..., Results],
+    arguments: Mapping[str, Any],
+    seeds: Iterable[int],
+    version: str,
+    places: Mapping[str, Any] | None = None,
+) -> list[Job]:
+    """Return one job for each seed, with all other arguments the same."""
+    return [Job(function, {**arguments, "seed": seed}, version, dict(places or {})) for seed in seeds]
 
 
 class JobError(ValueError):

@@ -1,7 +1,7 @@
 """Pictures of results. matplotlib is an extra, and is imported when something is drawn."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ggln.extras import require
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
     Axes = Figure = Any
 
-__all__ = ["Axes", "Figure", "new_figure", "styled"]
+__all__ = ["Axes", "Figure", "name_lines", "new_figure", "styled"]
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -36,3 +36,11 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def name_lines(panels: Sequence[Axes], names: Sequence[str]) -> None:
+    """Name the lines of panels that share their vertical axis, the first line on top."""
+    panels[0].set_yticks(range(len(names)), names)
+    panels[0].set_ylim(len(names) - 0.5, -0.5)
+    for axes in panels:
+        axes.tick_params(axis="y", length=0)
