@@ -1,1 +1,1 @@
-"""Edited files and interruptions at random: what a person with bad intentions, or with Ctrl-C, could do."""
+"""Edited files, odd tables and parameters, interruptions and kills, at random: what people and luck do."""

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.models import MODELS, goals, labels, rows
+from fuzz.models import MODELS, columns, goals, labels, rows
+from fuzz.tally import Tally
 from ggln import GLNClassifier, TableRegressor, load
 from ggln.bandits import GLCB
 from ggln.density import DenoisingDensity
 
-COUNT = 200
+COUNT = 80
 """Rows of which learning is interrupted."""
 
 
@@ -31,6 +32,11 @@ def learn(model: Any, start: int, stop: int) -> None:
             model.update(context, model.arms_[t % 2], float(t % 3 == 0))
     elif isinstance(model, DenoisingDensity):
         model.partial_fit(X)
+    elif isinstance(model, TableRegressor):
+        table, y, half = columns(X), goals(X), len(X) // 2
+        for t in range(half):
+            model.learn_one({name: column[t] for name, column in table.items()}, y[t])
+        model.partial_fit({name: column[half:] for name, column in table.items()}, y[half:])
     else:
         y = goals(X, model.n_outputs_)
         half = len(X) // 2
@@ -44,6 +50,8 @@ def learnt(model: Any) -> int:
     if isinstance(model, GLCB):
         learner = model._learner
         return int(learner.plays.sum())
+    if isinstance(model, TableRegressor):
+        return learnt(model.regressor_)
     learner = model.denoisers_ if isinstance(model, DenoisingDensity) else model.learner_
     return int(learner.rows)
 
@@ -80,24 +88,26 @@ def attempt(source: Path, folder: Path, seconds: float) -> str:
     return ended if (folder / "one").read_bytes() == (folder / "other").read_bytes() else "torn"
 
 
-def run(count: int, names: list[str], seed: int) -> dict[str, int]:
-    """Interrupt so many times, the kinds of models in turn; return how often it went how."""
-    random, found = np.random.default_rng(seed), dict.fromkeys(("interrupted", "through", "torn"), 0)
+def run(attempts: int, seconds: float, seed: int, names: list[str]) -> Tally:
+    """Interrupt so many times, or for so long, the estimators in turn, and the kinds of models of each."""
+    random, tally = np.random.default_rng(seed), Tally("interruptions", ("interrupted", "through"))
     with tempfile.TemporaryDirectory() as name:
         folder, times = Path(name), {}
+        kinds: dict[type, list[str]] = {}  # models, by the estimator that they are of
         for model in names:
             fresh = MODELS[model]()
-            if isinstance(fresh, TableRegressor):
-                continue
             fresh.save(folder / model)
+            kinds.setdefault(type(fresh), []).append(model)
             for _ in range(2):  # the first time, kernels are compiled
                 whole, begun = load(folder / model), time.perf_counter()
                 learn(whole, 0, COUNT)
                 times[model] = time.perf_counter() - begun
-        for number in range(count):
-            model = list(times)[number % len(times)]
+        begun = time.monotonic()
+        for number in range(attempts):
+            if time.monotonic() - begun > seconds:
+                break
+            own = list(kinds.values())[number % len(kinds)]
+            model = own[number // len(kinds) % len(own)]
             ended = attempt(folder / model, folder, float(random.uniform(1e-4, times[model])))
-            found[ended] += 1
-            if ended == "torn":
-                print(f"{model} was torn, interruption {number} of seed {seed}", flush=True)
-    return found
+            tally.add(ended, f"{model}, interruption {number} of seed {seed}")
+    return tally

@@ -120,3 +120,13 @@ def test_the_name_is_brought_to_the_disk_as_well(target, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: kinds.append(stat.S_ISDIR(os.fstat(file).st_mode)))
     atomic.write(target, b"new")
     assert kinds == [False, True]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(OSError, match=f"no ordinary file.*{name}"):
+            atomic.write(tmp_path / name, b"new")
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]  # noqa: PTH208

@@ -683,7 +683,9 @@ def test_bad_copulas() -> None:
         CopulaMixture(alone, [[1.0, 2.0], [2.0, 1.0]]).log_prob(np.zeros((3, 2)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind == "full" else pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS]
+)
 def test_regions_of_highest_density(kind: str) -> None:
     dist = joint(kind, n=2)
     draws = dist.sample(200, random_state=1)

@@ -39,6 +39,11 @@ def test_import_is_light():
             "from ggln.tables.write import Parquet; Parquet('x.parquet', ['a'], [])",
             "Parquet needs pyarrow, .* pip install 'ggln\\[parquet\\]'",
         ),
+        (
+            "distributed",
+            "from ggln.distributed import DaskGGLNRegressor",
+            "DaskGGLNRegressor needs distributed, .* pip install 'ggln\\[dask\\]'",
+        ),
         ("river", "from ggln.extras import require; require('river')", "pip install 'ggln\\[peers\\]'"),
     ],
 )

@@ -1,10 +1,12 @@
 """Writing files that are complete or not there at all."""
 
 import contextlib
+import errno
 import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 try:
@@ -17,24 +19,34 @@ TOKEN = 8
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file. A crash at any moment leaves either the old file, if there was one, or the new one.
+    """Write a file. A crash at any moment leaves either the old file, if there was one, or the new one."""
+    with replaced(path) as file, os.fdopen(file, "wb", closefd=False) as stream:
+        stream.write(content)
 
-    A link stays one: what it points at is written. A file that is replaced keeps its permissions.
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[int]:
+    """Give the descriptor of a new file, which takes the place of another one when all is written.
+
+    A link stays one: what it points at is written. A file that is replaced keeps its permissions. What is no
+    ordinary file, such as a device, is not replaced.
     """
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "it is no ordinary file, and would be lost", os.fspath(path))
     _remove_leftovers(target)
     unfinished, file = _create(target)
     try:
-        with os.fdopen(file, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(file)
-            unfinished.replace(target)
+        yield file
+        os.fsync(file)
+        unfinished.replace(target)
     except BaseException as error:
         unfinished.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error  # a full disk, for example
         raise
+    finally:
+        os.close(file)
     _keep_name(target.parent)
 
 

@@ -1,8 +1,11 @@
 import json
 
+import pytest
+
 from ggln.cli import speeds
 
 
+@pytest.mark.nightly
 def test_bench_prints_speeds_and_writes_them(ggln, monkeypatch, tmp_path):
     full = speeds.run
     small = {"layer_sizes": (4, 4), "n_estimators": 2, "epochs": 1, "base_model": "feature", "folds": 0}

@@ -138,6 +138,7 @@ def test_other_encodings_are_understood_or_named(ggln, quick, tmp_path):
     assert (code, "there is no encoding 'klingon'" in said) == (2, True)
 
 
+@pytest.mark.nightly
 def test_gzip_is_unpacked_wherever_it_comes_from(sales, quick, tmp_path):
     packed = gzip.compress((tmp_path / sales(30)).read_bytes())
     half = len(packed) // 2

@@ -85,14 +85,35 @@ def test_after_a_kill_the_same_command_ends_with_the_same_model(ggln, start, sal
         (["sales.csv", "-t", "price", "--validate", "2"], "--validate"),
         (["empty.csv", "-t", "price"], "empty.csv is empty"),
         (["header.csv", "-t", "price"], "header.csv has no rows"),
+        (["comma.csv", "-t", "price, net"], "is put into quotation marks, '\"price, net\"'"),
+        (["book.xlsx", "-t", "price"], "a spreadsheet or a zip archive: save it as CSV"),
+        (["all.json", "-t", "price"], "Each line has to hold one, without brackets"),
+        (["sales.csv", "-t", "price", "-o", "/dev/null"], "is no ordinary file, and would be lost"),
     ],
 )
 def test_errors_are_one_sentence_and_exit_code_2(arguments, message, ggln, sales, tmp_path):
     sales()
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "header.csv").write_text("price,x\n")
+    (tmp_path / "comma.csv").write_text('"price, net",x\n1,2\n')
+    (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
+    (tmp_path / "all.json").write_text('[{"price": 1, "x": 2}]')
     code, _, said = ggln("fit", *arguments)
     assert code == 2
     assert message in said
     assert "Traceback" not in said
     assert not (tmp_path / "model.ggln").exists()
+
+
+def test_names_with_commas_are_quoted(ggln, quick, tmp_path):
+    lines = [f"{i % 7},{i % 5}" for i in range(30)]
+    (tmp_path / "comma.csv").write_text("\n".join(['"price, net",x', *lines, ""]))
+    assert ggln("fit", "comma.csv", "-t", '"price, net"', *quick)[0] == 0
+    assert package.load(tmp_path / "model.ggln").targets == ["price, net"]
+
+
+def test_a_model_is_kept_where_no_row_could_be_held_out(ggln, sales, quick, tmp_path):
+    code, _, said = ggln("fit", sales(20), "-t", "price", "--validate", "0.001", *quick)
+    assert code == 2
+    assert "no row was held out to compute scores with" in said
+    assert package.load(tmp_path / "model.ggln").regressor_.learner_.rows == 20

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import ggln as package
+from ggln.tables.write import Convention, open_writer
 
 
 @pytest.fixture
@@ -104,6 +105,7 @@ def test_unreadable_rows(ggln, model, tmp_path):
         (["model.ggln", "taken.csv"], "has a column 'price_mean' already"),
         (["model.ggln", "sales.csv", "--quantiles", "5"], "levels between 0 and 1"),
         (["model.ggln", "sales.csv", "--quantiles", "a"], "levels between 0 and 1"),
+        (["model.ggln", "sales.csv", "--quantiles", "0.5,0.5"], "names a level twice"),
         (["model.ggln", "sales.csv", "--output-format", "parquet"], "name a file with -o"),
         (["model.ggln", "header.csv"], "has no rows"),
     ],
@@ -161,3 +163,16 @@ def test_nothing_that_is_read_is_written_to(ggln, model, tmp_path):
     assert code == 2
     assert "is the name of a table: name the model otherwise, such as other.ggln" in said
     assert before == {name: (tmp_path / name).read_bytes() for name in before}
+
+
+@pytest.mark.parametrize(("terminal", "seen"), [(True, "Ro\\x1b[2Jme"), (False, "Ro\x1b[2Jme")])
+def test_a_terminal_shows_cells_and_does_not_obey_them(terminal, seen, monkeypatch):
+    class Output(io.TextIOWrapper):
+        def isatty(self):
+            return terminal
+
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", Output(written))
+    with open_writer(None, "csv", ["city"], {}, Convention()) as writer:
+        writer.write([["Ro\x1b[2Jme"]], np.empty((1, 0)))
+    assert written.getvalue().decode() == f"city\n{seen}\n"

@@ -70,6 +70,7 @@ def test_models_are_scored_side_by_side(ggln, model, sales, quick, tmp_path):
         (["model.ggln"], "Missing argument 'TABLE'"),
         (["model.ggln", "model.ggln"], "name a table after the models"),
         (["model.ggln", "nothing.csv"], "there is no file nothing.csv"),
+        (["nothing.ggln", "sales.csv"], "there is no file nothing.ggln"),
         (["model.ggln", "other.csv"], "no target column 'price'"),
         (["model.ggln", "empty.csv"], "has no row with a value of price"),
         (["model.ggln", "bad.csv"], "bad.csv, row 1: 'area' is 'big', which is not a number"),

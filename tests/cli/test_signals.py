@@ -58,7 +58,8 @@ def test_a_stream_under_nohup_outlives_the_terminal(start, sales, quick, tmp_pat
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("number", [ENDS[0], *(pytest.param(n, marks=pytest.mark.nightly) for n in ENDS[1:])])
+@pytest.mark.nightly
+@pytest.mark.parametrize("number", ENDS)
 def test_a_fit_that_is_ended_goes_on_after_its_last_row(number, start, sales, quick, tmp_path):
     command = ["fit", sales(20_000), "--target", "price", "--in-memory", "100", *quick]
     resumable = [*command, "--checkpoint", "1000", "-o", "model.ggln"]

@@ -76,6 +76,7 @@ def test_stream_goes_on_with_a_fitted_model(ggln, sales, quick, tmp_path):
         (["--model", "model.ggln", "--drop", "age"], "goes on as it is"),
         (["--target", "price", "--quantiles", "0"], "levels between 0 and 1"),
         (["--target", "price", "--format", "parquet"], "--format"),
+        (["--target", "price", "--model", "new.csv"], "is the name of a table"),
     ],
 )
 def test_errors(arguments, message, ggln, sales, quick, tmp_path):

@@ -41,6 +41,7 @@ def test_contributions_of_four_features_are_shapley_values(problem, base_model):
     np.testing.assert_allclose(found.intercept, expected.base_values, atol=1e-9)
 
 
+@pytest.mark.nightly
 def test_contributions_of_more_features_are_close_to_shapley_values(problem):
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, size=(400, 7))

@@ -26,6 +26,19 @@ def test_a_sample_holds_the_least_lots_in_the_order_of_the_table():
     assert not sample.complete
 
 
+def test_rows_of_a_long_table_that_have_no_chance_are_not_kept():
+    """To read a file for its sample must cost little more than to read it."""
+    lots, taken = np.random.default_rng(0).random(100_000), 0
+    sample = Sample(100)
+    for start in range(0, lots.size, 50):
+        numbers, before = list(range(start, start + 50)), len(sample.rows)
+        sample.add(lots[numbers], numbers, [[str(i)] for i in numbers])
+        taken += max(len(sample.rows) - before, 0)
+    sample.prune()
+    assert sample.numbers == sorted(np.argsort(lots)[:100].tolist())
+    assert taken < 3000
+
+
 def test_a_short_table_is_its_own_sample():
     sample = Sample(100)
     sample.add(np.zeros(60), list(range(60)), [["x"]] * 60)

@@ -7,6 +7,7 @@ import pytest
 
 from ggln.tables import styles
 from ggln.tables.columns import Category, Date, Number
+from ggln.tables.dialect import Dialect
 from ggln.tables.infer import infer, infer_stream
 from ggln.tables.plan import Input, Plan
 from ggln.tables.read import Chunk, OpenTable
@@ -144,3 +145,10 @@ def test_a_table_with_semicolons_is_learnt_as_one_with_commas(tmp_path, small):
     assert np.array_equal(*X)
     assert [column.style for column in models[1].schema_.columns] == ["d.m.y", "comma"]
     assert models[1].schema_.signs == {"price": "comma"}
+
+
+def test_targets_that_are_not_written_as_was_said(tmp_path, small):
+    (tmp_path / "t.csv").write_text("x,y\n1,1.5\n2,2.25\n")
+    source = Input(str(tmp_path / "t.csv"), dialect=Dialect(decimal="comma"))
+    with pytest.raises(ValueError, match=r"no column of numbers with a decimal comma.* \(it has '1\.5'\)"):
+        Training(source, Plan(["y"], settings=small)).run()

@@ -8,6 +8,8 @@ import ggln
 from ggln.tables import train
 from ggln.tables.checkpoint import Checkpoint
 from ggln.tables.plan import Input, Plan
+from ggln.tables.read import OpenTable
+from ggln.tables.schema import Encoder
 from ggln.tables.train import Training
 
 
@@ -53,6 +55,7 @@ def test_a_table_in_memory_is_fitted(houses, small):
     assert "rooms is missing" in model.regressor_.feature_names_in_
 
 
+@pytest.mark.nightly
 def test_rows_beyond_the_sample_are_learnt_once_and_only_once(houses, small):
     path = houses(1000)
     model = Training(Input(path), plan_of(small, in_memory=200)).run()
@@ -63,6 +66,28 @@ def test_rows_beyond_the_sample_are_learnt_once_and_only_once(houses, small):
     assert learnt + len(X) == 1000
     assert 150 < len(X) < 250
     assert Y.shape == (len(X), 1)
+
+
+def test_a_file_beyond_memory_is_read_twice_and_translated_once(houses, small, monkeypatch):
+    """What `ggln fit` takes longer than a stream is one reading, and the fit of its sample."""
+    read, translated = [], []
+    chunk, encode = OpenTable.chunk, Encoder.__call__
+
+    def reading(self, *arguments):
+        found = chunk(self, *arguments)
+        read.extend(found.numbers)
+        return found
+
+    def translating(self, rows):
+        translated.extend(rows.numbers)
+        return encode(self, rows)
+
+    monkeypatch.setattr(OpenTable, "chunk", reading)
+    monkeypatch.setattr(Encoder, "__call__", translating)
+    training = Training(Input(houses(300)), plan_of(small, in_memory=40))
+    training.run()
+    assert sorted(read) == sorted([*range(1, 301)] * 2)
+    assert sorted(translated) == list(range(1, 301))
 
 
 @pytest.mark.parametrize("in_memory", [0, 150, 5000])

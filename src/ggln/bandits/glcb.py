@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _get_feature_names
 
 from ggln import persistence
@@ -23,18 +22,24 @@ from ggln.engine.arms.learner import ArmLearner, Decisions
 from ggln.engine.checks import numbered, require
 from ggln.engine.surfaces.learner import SurfaceLearner
 from ggln.engine.threads import Threads
-from ggln.estimators.base import RATE, draw_seed, take_names
+from ggln.estimators.base import draw_seed, take_names
 from ggln.estimators.named_rows import with_names
+from ggln.estimators.ranges import RATE, SEED, Interval, LateParameters
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.estimators.whole import Uninterrupted, lock_of, parts, whole
+from ggln.estimators.workers import threads_for
 
 FloatArray = NDArray[np.float64]
 EXPLORING = 3
 """The stream of random numbers for exploration; in `build` that of hinges, which arms do not have."""
 ONE = Threads(1)
+MOST_ARMS = 10**6
+"""Each is looked at for every decision."""
+AT_ONCE = ("exploration", "exploration_weight", "pseudo_count", "n_jobs")
+"""Parameters that may be set at any time; of the others, what was learnt is made."""
 
 
-class GLCB(PolicyMixin, BaseEstimator):
+class GLCB(PolicyMixin, LateParameters, BaseEstimator):
     """Choose among arms by context, and learn online what they pay: gated linear contextual bandits.
 
     Every arm has closed-form posteriors of what it pays: Bayesian regressions on the features, on their
@@ -116,7 +121,7 @@ class GLCB(PolicyMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **{name: GGLNRegressor._parameter_constraints[name] for name in networks.PARAMETERS},
-        "n_arms": [Interval(Integral, 1, None, closed="left"), None],
+        "n_arms": [Interval(Integral, 1, MOST_ARMS, closed="both"), None],
         "arms": ["array-like", None],
         "reward": [StrOptions({"gaussian", "bernoulli", "ctree"})],
         "depth": [Interval(Integral, 1, 8, closed="both")],
@@ -132,7 +137,7 @@ class GLCB(PolicyMixin, BaseEstimator):
         "weight_range": ["array-like", None],
         "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
         "standardize": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": SEED,
     }
 
     def __init__(
@@ -199,13 +204,16 @@ class GLCB(PolicyMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     _seed: int
+    _given: dict[str, Any]  # parameters that it began with
     _described: dict[Any, FloatArray]  # features of arms
     _retired: dict[Any, SurfaceLearner]  # arms that were removed, and may come back
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Show the arms there are by now, whichever it began with."""
-        given = range(self.n_arms or 0) if self.arms is None else self.arms
-        if getattr(self, "arms_", list(given)) == list(given):
+        if not hasattr(self, "arms_"):
+            return str(super().__repr__(N_CHAR_MAX))
+        count, names = self._given["n_arms"], self._given["arms"]
+        if self.arms_ == list(range(count) if names is None else names):
             return str(super().__repr__(N_CHAR_MAX))
         now = self.get_params() | {"n_arms": None, "arms": self.arms_}
         return repr(type(self)(**now))
@@ -262,7 +270,7 @@ class GLCB(PolicyMixin, BaseEstimator):
             paces = logs.weights(logs.probabilities(propensities, count), len(self.arms_))
         learner = self._learner or self._new_learner(rows.shape[1])
         log = Decisions(rows, numbers, paid[:, None], paces)
-        with Threads(joblib.effective_n_jobs(self.n_jobs)) as threads:
+        with threads_for(self.n_jobs) as threads:
             for own in parts(count):
                 with Uninterrupted():
                     self._learn(learner, log.take(own), threads)
@@ -416,12 +424,12 @@ class GLCB(PolicyMixin, BaseEstimator):
     def _begin(self) -> None:
         """Check the parameters and name the arms, at the first call of anything."""
         if hasattr(self, "arms_"):
+            if self._unchecked:
+                self._refuse_changes()
+                self._require_parameters()
             return
-        self._validate_params()
-        if (self.n_arms is None) == (self.arms is None):
-            raise ValueError("give either n_arms or arms: how many there are, or their names")
-        labels = logs.labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
-        networks.check(self.get_params())
+        self._require_parameters(begin=True)
+        labels = self._labels()
         self._range = networks.reward_range(self.get_params())
         self._seed = draw_seed(self.random_state)
         self._random = np.random.default_rng([self._seed, EXPLORING])
@@ -429,7 +437,30 @@ class GLCB(PolicyMixin, BaseEstimator):
         self._described = likes.check(self.arm_features, labels)
         self._retired = {}
         self._pending = np.zeros(len(labels))
+        self._given = self.get_params(deep=False)
         self.arms_ = labels
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        labels = self._labels()
+        networks.check(self.get_params())
+        likes.check(self.arm_features, labels)
+
+    def _labels(self) -> list[str | int]:
+        """Return the arms to begin with."""
+        if (self.n_arms is None) == (self.arms is None):
+            raise ValueError("give either n_arms or arms: how many there are, or their names")
+        return logs.labels(list(range(self.n_arms or 0) if self.arms is None else self.arms))
+
+    def _refuse_changes(self) -> None:
+        """Refuse parameters that were set since, and that only a new policy could have."""
+        for name, value in self.get_params(deep=False).items():
+            before = self._given[name]
+            if name not in AT_ONCE and value is not before and repr(value) != repr(before):
+                raise ValueError(
+                    f"{name} was {before!r} when the policy began and cannot be {value!r} now: set it back, "
+                    "or make a new GLCB"
+                )
 
     def _new_learner(self, features: int) -> ArmLearner | SurfaceLearner:
         if self._exact:

@@ -1,5 +1,6 @@
 """Checks of decisions, made or to be made, and the weights that propensities give logged ones."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ggln.engine import constants
 from ggln.engine.scaling import within
 from ggln.estimators.numeric import about_size, refuse_kinds
+from ggln.estimators.ranges import is_real
 
 FloatArray = NDArray[np.float64]
 HEAVIEST = 5.0
@@ -116,10 +118,11 @@ def weights(propensities: FloatArray, arms: int) -> FloatArray:
 
 def check_range(span: Any) -> tuple[float, float]:
     """Return (low, high), or raise ValueError where that is not what `span` is."""
-    bounds = np.array(span, np.float64) if np.shape(span) == (2,) else np.full(2, np.nan)
-    if not (np.abs(bounds) <= constants.MAX_MAGNITUDE).all() or not bounds[0] < bounds[1]:
+    given = list(span)
+    known = all(is_real(bound) and abs(bound) <= constants.MAX_MAGNITUDE for bound in given)
+    if len(given) != 2 or not known or not given[0] < given[1]:
         raise ValueError(f"reward_range must be (low, high) with low < high, or None, got {span!r}")
-    return float(bounds[0]), float(bounds[1])
+    return float(given[0]), float(given[1])
 
 
 def refuse_outside(rewards: FloatArray, low: float, high: float, kind: str) -> None:
@@ -140,7 +143,7 @@ def labels(names: list[Any]) -> list[str | int]:
             raise ValueError(f"arms must be strings or integers, got {label!r}")
     if not plain:
         raise ValueError("arms must name at least one arm, got none")
-    twice = sorted({repr(label) for label in plain if plain.count(label) > 1})
+    twice = sorted(repr(label) for label, times in Counter(plain).items() if times > 1)
     if twice:
         raise ValueError(f"arms must differ from each other, got {', '.join(twice)} twice")
     return plain

@@ -24,11 +24,11 @@ from ggln.cli import (
     reproduce,
     score,
     serve,
+    show,
     signals,
     stream,
 )
 from ggln.cli.app import App
-from ggln.cli.show import plain
 from ggln.extras import MissingExtraError
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -61,7 +61,7 @@ def run() -> None:
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise
-        print(f"ggln: {plain(sentence(error))}", file=sys.stderr)
+        print(f"ggln: {show.line(sentence(error))}", file=sys.stderr)
         sys.exit(2)
     if code == INTERRUPTED:  # which typer makes of it, without a word
         print("ggln: interrupted", file=sys.stderr)

@@ -117,7 +117,7 @@ def _learn(training: "Training", output: Path) -> None:
         model = training.run()
         if training.plan.validate:
             _score(training, training.n_jobs)
-        model.save(output)
+        model.save(output)  # also where there was no row to compute scores with
     except (KeyboardInterrupt, signals.StoppedError):
         training.watch.say(_interrupted(training))
         raise
@@ -169,9 +169,9 @@ def _score(training: "Training", n_jobs: int | None) -> None:
     from ggln.cli.scoring import judge
 
     X, Y = training.held_out_rows()
-    if not len(X):
-        raise ValueError("no row was held out to compute scores with: the table is too short for --validate")
     model = training.model
+    if not len(X):
+        return
     found = judge(model, [(X, Y)], n_jobs)
     plain = {name: {key: float(value) for key, value in one.items()} for name, one in found.items()}
     model.scores_ = {"rows": len(X), "learnt": model.regressor_.learner_.rows, "targets": plain}
@@ -181,6 +181,8 @@ def _print_scores(training: "Training") -> None:
     """Print them."""
     from ggln.cli.scoring import COLUMNS, TITLES
 
-    kept = training.model.scores_ or {}
+    kept = training.model.scores_
+    if kept is None:
+        raise ValueError("no row was held out to compute scores with: the table is too short for --validate")
     title = f"{counted(kept['rows'], 'row')} held out"
     print_table(new_console(), title, COLUMNS, kept["targets"], TITLES)

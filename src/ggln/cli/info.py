@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from ggln.cli import options
 from ggln.cli.app import App
-from ggln.cli.show import counted, new_console, plain, print_rows
+from ggln.cli.show import counted, new_console, print_rows
+from ggln.terminal import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

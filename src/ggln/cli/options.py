@@ -1,6 +1,7 @@
 """Options that several commands share, and how their texts are read."""
 
 import ast
+import csv
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -60,15 +61,20 @@ Settings = Annotated[
 
 
 def names(given: list[str] | None) -> list[str]:
-    """Return the names of an option that may be given several times, or once with commas."""
-    return [name.strip() for text in given or [] for name in text.split(",") if name.strip()]
+    """Return the names of an option that may be given several times, or once with commas.
+
+    >>> names(["area,city", '"price, net"'])
+    ['area', 'city', 'price, net']
+    """
+    parts = [part for row in csv.reader(given or [], skipinitialspace=True) for part in row]
+    return [name.strip() for name in parts if name.strip()]
 
 
 def required(given: list[str] | None) -> list[str]:
     """Return the targets, of which there has to be one."""
     found = names(given)
     if not found:
-        raise ValueError("name the column to predict with --target")
+        raise ValueError("name the column to predict with --target, such as --target price")
     if len(set(found)) < len(found):
         raise ValueError(f"--target names a column twice: {', '.join(found)}")
     return found
@@ -82,6 +88,8 @@ def levels(given: str) -> list[float]:
         found = [-1.0]
     if not all(0.0 < level < 1.0 for level in found):
         raise ValueError(f"--quantiles needs levels between 0 and 1, such as 0.05,0.95, got {given!r}")
+    if len(set(found)) < len(found):
+        raise ValueError(f"--quantiles names a level twice: {given}")
     return found
 
 
@@ -124,6 +132,8 @@ def check_writable(path: Path, what: str, *read: Path | str) -> None:
             raise ValueError(f"{path} is read as well, and would be lost: name another file for the {what}")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file for the {what}")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is no ordinary file, and would be lost: name another one for the {what}")
     folder = path.absolute().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder} for the {what}: create it first")

@@ -4,10 +4,12 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from ggln.cli.show import plain
+from ggln.terminal import plain
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; margin: 2rem auto; max-width: 60rem; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff;
+  margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
+h1, h2, p { overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; margin-bottom: .25rem; }
 h2 { font-size: 1.15rem; margin: 2rem 0 .25rem; border-bottom: 1px solid #ddd; }
 p { margin: .25rem 0 .75rem; color: #555; }
@@ -15,8 +17,8 @@ img { max-width: 100%; height: auto; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .7rem; border-bottom: 1px solid #eee; text-align: right; white-space: nowrap; }
-th { border-bottom: 2px solid #bbb; font-weight: 600; }
-th:first-child, td:first-child { text-align: left; }
+th { border-bottom: 2px solid #bbb; font-weight: 600; white-space: normal; vertical-align: bottom; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; }
 """
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """What a browser may load for it: nothing from anywhere."""

@@ -1,11 +1,13 @@
 """How far work is, on standard error: a bar in a terminal, a line now and then elsewhere."""
 
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -19,13 +21,19 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from ggln.cli.show import plain
+from ggln.cli.show import line
+from ggln.tables.names import Answer, Question
 from ggln.tables.read import Bad
 from ggln.tables.watch import Advance, fault, left_out
 
 LOSS_EVERY = 1.0
 """Seconds between two looks at the loss: each costs a little time."""
 
+ANSWERS: dict[Answer, str] = {
+    "keep": "yes, they are numbers",
+    "category": "no, they are names, and rows of the same name have something in common",
+    "drop": "no, leave them out",
+}
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal: a log of an hour has 360 of them."""
 
@@ -50,7 +58,22 @@ class Terminal:
 
     def say(self, remark: str) -> None:
         """Print a line."""
-        self.console.print(plain(remark), highlight=False, soft_wrap=True, markup=False)
+        self.console.print(line(remark), highlight=False, soft_wrap=True, markup=False)
+
+    def ask(self, question: Question) -> Answer:
+        """Ask a person at the terminal; elsewhere, say which options are the answer, and keep the column."""
+        if not (self.shown and sys.stdin.isatty()):
+            self.say(str(question))
+            return "keep"
+        self.say(f"column {question.column!r} {question.why}: are they numbers?")
+        for answer in question.answers:
+            self.say(f"  {answer}: {ANSWERS[answer]} (--{answer} {question.column})")
+        while True:
+            given = typer.prompt("keep, or another", default="keep", show_default=False, err=True)
+            for answer in question.answers:
+                if answer.startswith(given.strip().lower()):
+                    return answer
+            self.say(f"Answer one of {', '.join(question.answers)}")
 
     def left_out(self, bad: Bad) -> None:
         """Speak of a row that is left out, or only count it."""

@@ -52,6 +52,9 @@ def score(
     files = [str(model), *table]
     if output is not None:
         options.check_writable(output, "scores", *files)
+    for file in files:
+        if file != "-" and not Path(file).exists():
+            raise FileNotFoundError(f"there is no file {file}")
     models = [Path(file) for file in files if is_model(Path(file))]
     tables = [file for file in files if Path(file) not in models]
     if not models:
@@ -89,7 +92,9 @@ class Line(NamedTuple):
 
 
 def is_model(path: Path) -> bool:
-    """Return whether a file begins as model files do: with the length of a header, and the header."""
+    """Return whether a file is named or begins as model files do: the length of a header, and the header."""
+    if path.suffix == ".ggln":
+        return True
     try:
         with path.open("rb") as file:
             start = file.read(9)

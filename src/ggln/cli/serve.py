@@ -9,8 +9,8 @@ import typer
 
 from ggln.cli import lock
 from ggln.cli.app import App
-from ggln.cli.show import plain
 from ggln.extras import require
+from ggln.terminal import plain
 
 if TYPE_CHECKING:
     from ggln.service.service import Service

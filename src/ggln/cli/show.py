@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ggln.terminal import plain
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
@@ -25,17 +27,19 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def plain(text: str) -> str:
-    r"""Return a text that a terminal only shows: what it would obey, or cannot show, is escaped.
+LONGEST = 1000
+"""Characters of a sentence: a cell may have a hundred thousand, and what to do about it comes last."""
 
-    >>> plain("price \x1b[31m"), plain("Größe")
-    ('price \\x1b[31m', 'Größe')
+
+def line(text: str) -> str:
+    """Return a text as a line for a terminal: plain, and without the middle if it is very long.
+
+    >>> len(line("x" * 100_000))
+    1005
     """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
-    )
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    return plain(text)
 
 
 def print_rows(

@@ -86,6 +86,7 @@ def stream(
     dialect = reading.dialect(decimal, thousands, day_first, encoding, skip_lines)
     if model is not None:
         options.check_writable(model, "model")
+        options.check_model_name(model)
     with lock.locked(model):
         stored = options.read_model(model) if model is not None and model.exists() else None
         targets = options.names(target) if stored else options.required(target)
@@ -149,7 +150,7 @@ class StreamRun(NamedTuple):
         else:
             known, questions = online.begin(table, values, *self.names, given, seed)
             for question in questions:
-                watch.say(question)
+                watch.say(str(question))  # standard input holds the rows: nobody can answer
         written = convention(table, known.schema_, self.shape.escape, values)
         with open_writer(None, self.shape.form, header, {}, written) as writer:
             parts = (known, table, writer, self.shape.quantiles)

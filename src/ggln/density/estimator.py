@@ -39,7 +39,8 @@ class DenoisingDensity(Parameters):
     noisy rows: (mu(x) - x) / lambda (section 6.4 and Appendix F of the paper). By default it is solved by
     local Gaussians. Each is a linear denoiser in closed form, and gates that read the noisy row mix them.
     One model serves every strength of the noise. NaN is a missing value: a value with infinite noise. The
-    other `step`s give the paper's network, which sees rows with noise and regresses to the rows themselves.
+    other values of `step` give the paper's network, which sees rows with noise and regresses to the rows
+    themselves.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class DenoisingDensity(Parameters):
         X : array-like of shape (n, columns)
             NaN is a missing value. Gradient steps do not take it, and need at least two columns.
         """
-        self._check_parameters()
+        self._require_parameters(begin=True)
         with lock_of(self), self._unchanged_on_error():
             rows = self._rows(X, reset=True, gaps=True)
             denoisers = self._new_denoisers(rows.shape[1])
@@ -144,8 +145,7 @@ class DenoisingDensity(Parameters):
         """
         with lock_of(self):
             begin = not hasattr(self, "denoisers_")
-            if begin:
-                self._check_parameters()
+            self._require_parameters(begin)
             with self._unchanged_on_error():
                 rows = self._rows(X, reset=begin, gaps=True)
                 denoisers = self._new_denoisers(rows.shape[1]) if begin else self.denoisers_
@@ -359,6 +359,7 @@ class DenoisingDensity(Parameters):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         check_is_fitted(self)
+        self._require_parameters()  # a file that holds others could not be loaded
         parameters = self.get_params()
         parameters["random_state"] = self.denoisers_.seed
         names = getattr(self, "feature_names_in_", None)
@@ -367,6 +368,7 @@ class DenoisingDensity(Parameters):
             "estimator": type(self).__name__,
             "parameters": parameters,
             "feature_names": None if names is None else list(names),
+            "exact": isinstance(self.denoisers_, GatedGaussians),
             "denoisers": values,
         }
         persistence.write(path, header, arrays)
@@ -374,7 +376,8 @@ class DenoisingDensity(Parameters):
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: persistence.Arrays) -> Self:
         model: Self = restored(cls, header, list(header["parameters"]))
-        kind = GatedGaussians if model.step == "exact" else Denoisers
+        exact = header.get("exact", model.step == "exact")
+        kind = GatedGaussians if exact else Denoisers
         model.denoisers_ = kind.from_state(header["denoisers"], arrays)
         model.n_features_in_ = model.denoisers_.features
         take_names(model, header)

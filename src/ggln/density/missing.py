@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ggln.density.checks import check_counts
 from ggln.density.estimator import DenoisingDensity
-from ggln.estimators.base import JOBS, ROWS, refuse_bad
+from ggln.estimators.base import ROWS, refuse_bad
+from ggln.estimators.ranges import JOBS, SEED, LateParameters
 
 FloatArray = NDArray[np.float64]
 
 
-class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class MissingValues(LateParameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill in missing values, NaN, by the density of the table (`DenoisingDensity`).
 
     The density is learnt from rows with gaps as they are. A missing value becomes its expectation given the
@@ -53,7 +54,7 @@ class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "sample": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": SEED,
         "n_jobs": JOBS,
     }
 
@@ -74,7 +75,7 @@ class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Learn the density of a table with gaps. `y` is ignored."""
-        self._validate_params()
+        self._require_parameters(begin=True)
         rows = self._rows(X, reset=True)
         self.density_ = DenoisingDensity(random_state=self.random_state, n_jobs=self.n_jobs).fit(rows)
         return self
@@ -82,6 +83,7 @@ class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the rows, (n, columns), without gaps; known values stay exactly as they are."""
         check_is_fitted(self)
+        self._check_parameters()  # those of draws count at once
         rows = self._rows(X, reset=False)
         return self.density_.infill(rows, sample=self.sample, random_state=self.random_state)
 
@@ -94,10 +96,14 @@ class MissingValues(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_counts(1, n=n)
+        self._check_parameters()
         rows = self._rows(X, reset=False)
         random = check_random_state(self.random_state if random_state is None else random_state)
         seeds = random.randint(2**31 - 1, size=n)
         return np.array([self.density_.infill(rows, sample=True, random_state=int(seed)) for seed in seeds])
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
 
     def _rows(self, X: ArrayLike, reset: bool) -> FloatArray:
         rows: FloatArray = validate_data(self, X, reset=reset, **ROWS)

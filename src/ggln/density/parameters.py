@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from ggln.density.denoiser import Denoisers
 from ggln.density.exact import LEVELS, GatedGaussians
 from ggln.density.scaling import LEAST_NOISE
 from ggln.engine import constants
 from ggln.engine.gradient.build import Settings
-from ggln.estimators.base import JOBS, RATE, NetworkEstimator
+from ggln.estimators.base import NetworkEstimator
+from ggln.estimators.ranges import COUNTS, JOBS, RATE, SEED, Interval, is_real
 from ggln.estimators.regressor import SCALE
 
 GRADIENT_NOISE = 0.2
@@ -32,8 +33,8 @@ class Parameters(NetworkEstimator, BaseEstimator):
         "noise_unit": [StrOptions({"spread", "data"})],
         "layer_sizes": ["array-like"],
         "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both")],
-        "epochs": [Interval(Integral, 1, None, closed="left")],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "epochs": [COUNTS],
+        "n_estimators": [COUNTS],
         "gating": [StrOptions({"pairs", "sphere", "axis", "mixed"})],
         "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
         "learning_rate": [RATE],
@@ -46,10 +47,10 @@ class Parameters(NetworkEstimator, BaseEstimator):
         "bias_range": [Interval(Real, 1, 1e6, closed="both")],
         "bias_weight": [Interval(Real, 0, 1e3, closed="both")],
         "scaling": [StrOptions({"data", "noisy"})],
-        "scaling_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "scaling_rows": [COUNTS, None],
         "anneal": ["boolean"],
         "shuffle": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": SEED,
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
@@ -117,7 +118,7 @@ class Parameters(NetworkEstimator, BaseEstimator):
         if self.noise is None:
             return list(LEVELS) if self.step == "exact" else [GRADIENT_NOISE]
         levels = list(self.noise) if isinstance(self.noise, Sequence | np.ndarray) else [self.noise]
-        if not levels or not all(isinstance(level, Real) and 0 < level < np.inf for level in levels):
+        if not levels or not all(is_real(level) and 0 < level < np.inf for level in levels):
             raise ValueError(f"noise must be one or several positive numbers, got {self.noise!r}")
         if self.noise_unit == "spread" and not LEAST_NOISE <= min(levels) <= max(levels) <= MOST_NOISE:
             raise ValueError(

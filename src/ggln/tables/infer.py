@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ggln.tables import cells, styles
 from ggln.tables.columns import MISSING_LEVEL, Boolean, Category, Column, Date, Number
 from ggln.tables.dialect import Dialect
-from ggln.tables.names import about_names
+from ggln.tables.names import Question, about_names
 from ggln.tables.read import OpenTable, Row
 from ggln.tables.schema import Schema
 
@@ -31,7 +31,7 @@ class Notes(NamedTuple):
 
     schema: Schema
     remarks: list[str]
-    questions: list[str]
+    questions: list[Question]
 
 
 def infer(
@@ -77,7 +77,16 @@ def check_target(table: OpenTable, name: str, texts: Sequence[str]) -> str:
     except styles.UnclearError as unclear:
         raise ValueError(f"the target {name!r} of {table.name} cannot be read: {unclear}") from unclear
     if found is None:
-        strange = next(text for text in present if styles.sign(text) is None)
+        said = table.dialect.numbers
+        parse = styles.NUMBERS[said]
+        strange = next((text for text in present if styles.sign(text) is None), None)
+        if strange is None:
+            odd = next((text for text in present if not styles.readable(parse, [text]).size), present[0])
+            told = f"with a decimal {said}, which was said" if said else "of one convention"
+            raise ValueError(
+                f"the target {name!r} of {table.name} is no column of numbers {told} (it has {odd!r}): write "
+                "all of them in one way, and say --decimal if they do not tell"
+            )
         raise ValueError(
             f"the target {name!r} of {table.name} is no column of numbers (it has {strange!r}): name one "
             "with --target, or write numbers instead"

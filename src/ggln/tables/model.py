@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ggln import persistence
 from ggln.distributions.assembly import Distribution
 from ggln.engine.checks import require
+from ggln.estimators.ranges import LateParameters
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.estimators.whole import Uninterrupted, lock_of, whole
 from ggln.explain.effects import reference_values
@@ -44,7 +45,7 @@ TYPICAL_VALUES = 20
 """Values of each column that a model keeps, for explanations."""
 
 
-class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
+class TableRegressor(LateParameters, ExplainedTables, RegressorMixin, BaseEstimator):
     """A `GGLNRegressor` for named columns of any kind: numbers, dates, booleans, categories, with gaps.
 
     Tables are data frames, mappings of names to columns, or arrays, whose columns are called x0, x1, and so
@@ -141,6 +142,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         sample_weight : array-like of shape (n,), optional
             How much each row counts, as in `GGLNRegressor.fit`.
         """
+        self._require_parameters(begin=True)
         array = None if is_named(X) else named(X, self)
         X = X if array is None else array
         names, rows = columns_of(X)
@@ -155,11 +157,11 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         schema.predict_numbers(target_names(y, X))
         features = encode(schema, names, rows, targets=False).X
         regressor = networks.fit(features, y, sample_weight)
-        self.regressor_, self.schema_, self._said = regressor, schema, frozenset()
-        self.scores_ = None
-        self._said |= {("column", name) for name in names}  # those left out have been spoken of
-        self._array = None if array is None else len(array)
-        self.remember(features)
+        with Uninterrupted():
+            self.regressor_, self.schema_, self.scores_ = regressor, schema, None
+            self._said = frozenset(("column", name) for name in names)  # those left out have been spoken of
+            self._array = None if array is None else len(array)
+            self.remember(features)
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -193,6 +195,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         self, X: Any, y: ArrayLike | None, weights: ArrayLike | None, learn: Callable[..., Any]
     ) -> Any:
         begin, width = not hasattr(self, "regressor_"), self._array
+        self._require_parameters(begin)
         if begin and not is_named(X):
             X = named(X, self)
             width = len(X)
@@ -220,6 +223,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         try:
             with unnamed_rows():
                 found = learn(regressor, features, targets, weights) if len(features) else None
+            self._take(regressor, schema, width)
         except BaseException:
             # what the networks have learnt of these rows, the schema has to know as well
             counted = np.flatnonzero(known)
@@ -229,7 +233,6 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
                 encode(before, names, rows[: taken[-1] + 1], targets=y is None)
                 self._take(regressor, before, width)
             raise
-        self._take(regressor, schema, width)
         self._say(strangers(schema, names, rows, encoded.X))
         return found
 
@@ -245,6 +248,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         """Learn a single row, a mapping of columns to values; None is a missing value."""
         if not hasattr(self, "regressor_"):
             return self.partial_fit(one_row(x), np.asarray(y)[None])
+        self._require_parameters()
         schema = self.schema_.copy()  # which remembers what it saw, but only of rows that are learnt
         names, rows = columns_of(one_row(x))
         features = encode(schema, names, rows, targets=False).X
@@ -304,6 +308,7 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `ggln.load` reads, replacing an older one only when complete."""
         check_is_fitted(self, "regressor_")
+        self._require_parameters()
         persistence.write(path, *self.state())
 
     def state(self) -> tuple[dict[str, Any], persistence.Arrays]:
@@ -345,12 +350,20 @@ class TableRegressor(ExplainedTables, RegressorMixin, BaseEstimator):
         places = [[names.index(name) for name in some] for some in self.schema_.groups().values()]
         self.typical_ = reference_values(features, TYPICAL_VALUES, places)
 
+    def _check_parameters(self) -> None:
+        if self.regressor is not None:
+            if not isinstance(self.regressor, GGLNRegressor):
+                raise ValueError(f"regressor must be a GGLNRegressor or None, got {self.regressor!r}")
+            self.regressor._check_parameters()
+        names: Any = self.categories
+        several = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str | bytes)
+        if not several or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"categories must be a list of names of columns, got {names!r}")
+
     def new_networks(self) -> GGLNRegressor:
         """Return networks as they are before anything is learnt."""
         if self.regressor is None:
             return GGLNRegressor()
-        if not isinstance(self.regressor, GGLNRegressor):
-            raise ValueError(f"regressor must be a GGLNRegressor or None, got {self.regressor!r}")
         fresh: GGLNRegressor = clone(self.regressor)
         return fresh
 

@@ -1,9 +1,10 @@
-"""Numbers that are names: ids and codes. They are spoken of, since nobody can tell them from numbers."""
+"""Numbers that are names: ids and codes. They are asked about, since nobody can tell them from numbers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from ggln.tables import cells
 
@@ -14,12 +15,28 @@ NAMES_OF_CODES = re.compile(r".*(zip|postal|postcode|plz|phone|iban|ean|isbn|sku
 LEADING_ZERO = re.compile(r"0\d+")
 
 
-def about_names(name: str, texts: Sequence[str]) -> str | None:
+Answer = Literal["keep", "drop", "category"]
+
+
+class Question(NamedTuple):
+    """What to ask about a column, and what may be answered."""
+
+    column: str
+    why: str
+    answers: list[Answer]
+
+    def __str__(self) -> str:
+        options = " or ".join(f"--{answer} {self.column}" for answer in self.answers[1:])
+        remedy = f"if they are names, say {options}; --keep {self.column} takes them as numbers"
+        return f"column {self.column!r} {self.why}: {remedy}"
+
+
+def about_names(name: str, texts: Sequence[str]) -> Question | None:
     """Return what to ask about a column of numbers that may be names; None if there is nothing.
 
-    >>> about_names("zip", ["02139", "94110"])
-    "column 'zip' has numbers that begin with 0, such as '02139': if they are names, say --category zip or \
---drop zip; --keep zip takes them as numbers"
+    >>> print(about_names("zip", ["02139", "94110"]))
+    column 'zip' has numbers that begin with 0, such as '02139': if they are names, say --category zip or \
+--drop zip; --keep zip takes them as numbers
     >>> about_names("area", ["21", "94"])
     """
     present = [text.strip() for text in texts if not cells.is_missing(text)]
@@ -37,8 +54,7 @@ def about_names(name: str, texts: Sequence[str]) -> str | None:
         if code
         else "has another number in every row, and the name of an id"
     )
-    what = f"say --category {name} or --drop {name}" if code else f"say --drop {name}"
-    return f"column {name!r} {why}: if they are names, {what}; --keep {name} takes them as numbers"
+    return Question(name, why, ["keep", "category", "drop"] if code else ["keep", "drop"])
 
 
 def _counts(present: Sequence[str]) -> bool:

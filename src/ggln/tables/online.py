@@ -5,15 +5,14 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture
 from ggln.distributions.assembly import Distribution, mixture
 from ggln.engine.gradient.learner import Learner
-from ggln.engine.threads import Threads
 from ggln.estimators.regressor import GGLNRegressor
+from ggln.estimators.workers import threads_for
 
 FloatArray = NDArray[np.float64]
 
@@ -33,7 +32,7 @@ class Worker:
 
     def __init__(self, regressor: GGLNRegressor, n_jobs: int | None = None) -> None:
         self.regressor = regressor
-        self.threads = Threads(joblib.effective_n_jobs(n_jobs))
+        self.threads = threads_for(n_jobs)
 
     def __enter__(self) -> Self:
         return self

@@ -91,4 +91,6 @@ class Input:
 
 def unreadable(name: str, row: Bad) -> ValueError:
     """Return the error for a row that cannot be read."""
-    return ValueError(f"{name}, {row}: correct it, or leave out such rows with --on-error skip")
+    place = "standard input" if name == STANDARD_INPUT else name
+    end = " Correct" if row.reason.endswith("?") else ": correct"
+    return ValueError(f"{place}, {row}{end} it, or leave out such rows with --on-error skip")

@@ -37,6 +37,8 @@ SAID_DELIMITER = re.compile(r"sep=(.)\s*", re.IGNORECASE)
 """A first line by which spreadsheets tell each other what separates cells."""
 MOST_COLUMNS = 20_000
 """A table with more of them is taken for one that lies on its side: networks look at a few columns each."""
+ARCHIVE = b"PK\x03\x04"
+"""What zip archives begin with, spreadsheets among them."""
 STANDARD_INPUT = "-"
 NEAR = 0.7
 """Names that are less alike, such as area and garden, are no slip of the pen."""
@@ -128,6 +130,9 @@ class OpenTable:
         if name in self.columns:
             return self.columns.index(name)
         other = "" if all(map(_is_utf8, self.columns)) else NOT_UTF8
+        whole = next((column for column in self.columns if name in map(str.strip, column.split(","))), None)
+        if whole is not None:
+            other = f"; a name with a comma is put into quotation marks, '\"{whole}\"'"
         raise ValueError(f"{self.name} has no {what} {name!r}{suggestion(name, self.columns)}{other}")
 
 
@@ -204,10 +209,12 @@ def _begin(name: str, source: Source, form: Format | None, dialect: Dialect) -> 
         form = "parquet" if start[:4] == b"PAR1" else "jsonl" if start.lstrip()[:1] == b"{" else "csv"
     if form == "parquet":
         return _parquet(name, source)
+    if start[:4] == ARCHIVE:
+        raise ValueError(f"{name} is a spreadsheet or a zip archive: save it as CSV, or unpack it")
     if b"\0" in start and dialect.encoding is None and start[:2] not in MARKS:
         raise ValueError(
-            f"{name} is no table of text, since it holds zero bytes: if it is one in UTF-16, say --encoding "
-            "utf-16-le"
+            f"{name} is no table of text, since it holds zero bytes: save it as CSV or, if it is one in "
+            "UTF-16, say --encoding utf-16-le"
         )
     lines = Lines(source, dialect.encoding)
     for _ in range(dialect.skip_lines):
@@ -263,7 +270,10 @@ def _json_lines(name: str, lines: Lines) -> OpenTable:
     first = next((line for line in lines if line.strip()), "")
     record = _object(first) if first else {}
     if isinstance(record, Bad):
-        raise ValueError(f"{name} does not begin with a JSON object: {record.reason}")
+        raise ValueError(
+            f"{name} does not begin with a JSON object: {record.reason}. Each line has to hold one, without "
+            "brackets around all"
+        )
     columns = list(record)
 
     def rows() -> Iterator[Row | Bad]:
@@ -321,14 +331,19 @@ def _parquet(name: str, source: Source) -> OpenTable:
     stream.seek(0)
     try:
         file = parquet.ParquetFile(stream)
-    except pyarrow.ArrowInvalid as error:
-        reason = str(error).partition(". ")[0]
-        raise ValueError(f"{name} is not a Parquet file, or is damaged: {reason}") from error
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _damaged(name, error) from error
 
     names = file.schema_arrow.names
 
+    def batches() -> Iterator[Any]:
+        try:
+            yield from file.iter_batches(batch_size=1024)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise _damaged(name, error) from error
+
     def rows() -> Iterator[Row | Bad]:
-        for batch in file.iter_batches(batch_size=1024):
+        for batch in batches():
             try:
                 columns = [[text(value) for value in column.to_pylist()] for column in batch.columns]
                 yield from map(list, zip(*columns, strict=True))
@@ -336,3 +351,9 @@ def _parquet(name: str, source: Source) -> OpenTable:
                 yield from (_cells(record, names) for record in batch.to_pylist())
 
     return OpenTable(name, names, rows(), lambda: True)
+
+
+def _damaged(name: str, error: Exception) -> ValueError:
+    """Return what to say of a Parquet file that cannot be read."""
+    reason = " ".join(str(error).partition(". ")[0].split())
+    return ValueError(f"{name} is not a Parquet file, or is damaged: {reason}")

@@ -81,9 +81,13 @@ class Sample:
     numbers: list[int] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     complete: bool = True  # whether no row was dropped
+    most: float = field(default=float("inf"), init=False)  # a lot that is not among the least any more
 
     def add(self, lots: FloatArray, numbers: list[int], rows: list[Row]) -> None:
         """Take in further rows."""
+        if self.most < np.inf:  # of a long table, hardly any row has a chance
+            numbers, rows, _ = take(Chunk(numbers, rows, []), lots < self.most)
+            lots = lots[lots < self.most]
         self.lots += lots.tolist()
         self.numbers += numbers
         self.rows += rows
@@ -98,7 +102,7 @@ class Sample:
         self.lots = [self.lots[i] for i in kept]
         self.numbers = [self.numbers[i] for i in kept]
         self.rows = [self.rows[i] for i in kept]
-        self.complete = False
+        self.complete, self.most = False, max(self.lots, default=-np.inf)
 
     def chunk(self) -> Chunk:
         """Return the rows as a piece of the table."""

@@ -17,7 +17,7 @@ from ggln.estimators.regressor import GGLNRegressor
 from ggln.tables import cells
 from ggln.tables.infer import infer_stream
 from ggln.tables.model import TableRegressor
-from ggln.tables.names import about_names
+from ggln.tables.names import Question, about_names
 from ggln.tables.online import Moments, Worker
 from ggln.tables.predict import quantiles_of, side_by_side
 from ggln.tables.read import Bad, Chunk, OpenTable, Row
@@ -58,7 +58,7 @@ def begin(
     keep: Sequence[str],
     settings: dict[str, Any],
     seed: int,
-) -> tuple[TableRegressor, list[str]]:
+) -> tuple[TableRegressor, list[Question]]:
     """Return a model that has learnt nothing yet, for a stream with these first values, and what to ask."""
     regressor = GGLNRegressor(**settings, random_state=seed)
     schema = infer_stream(table, row, targets, drop, categories, regressor._takes_gaps())

@@ -109,8 +109,13 @@ class Training:
         regressor = GGLNRegressor(**plan.settings, random_state=plan.seed)
         columns = (plan.targets, plan.drop, plan.categories, plan.keep)
         schema, remarks, questions = infer(table, sample.rows, *columns, regressor._takes_gaps())
-        for remark in (*remarks, *questions):
+        for remark in remarks:
             self.watch.say(remark)
+        answers = [(self.watch.ask(question), question.column) for question in questions]
+        drop, categories = ([name for own, name in answers if own == one] for one in ("drop", "category"))
+        if drop or categories:
+            columns = (plan.targets, [*plan.drop, *drop], [*plan.categories, *categories], plan.keep)
+            schema, _, _ = infer(table, sample.rows, *columns, regressor._takes_gaps())
         self.model = TableRegressor.of(regressor, schema)
         self.encoder = schema.bind(table, targets=True)
         together = self._together(sample, size)

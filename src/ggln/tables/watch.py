@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+from ggln.tables.names import Answer, Question
 from ggln.tables.read import Bad
 
 Advance = Callable[[int, float | None], None]
@@ -45,6 +46,9 @@ class Watch(Protocol):
     def say(self, remark: str) -> None:
         """Say something that is worth a line."""
 
+    def ask(self, question: Question) -> Answer:
+        """Return what a person answers; where nobody can, say what would be asked, and keep the column."""
+
     def stage(
         self, what: str, total: int | None, unit: str = "rows", done: int = 0
     ) -> AbstractContextManager[Advance]:
@@ -62,6 +66,10 @@ class Silent:
 
     def say(self, remark: str) -> None:
         """Keep quiet."""
+
+    def ask(self, question: Question) -> Answer:  # noqa: ARG002
+        """Ask nobody."""
+        return "keep"
 
     @contextmanager
     def stage(

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
-import secrets
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import IO, Any, NamedTuple, Protocol, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln import atomic
 from ggln.extras import require
 from ggln.tables import cells, styles
 from ggln.tables.columns import Number
 from ggln.tables.read import EXTENSIONS, Format, OpenTable, Row
 from ggln.tables.schema import Schema
+from ggln.terminal import plain
 
 FloatArray = NDArray[np.float64]
 JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
@@ -45,11 +47,17 @@ class Convention(NamedTuple):
     comma: bool = False  # whether decimals stand behind one
     escape: bool = False
     encoding: str = "utf-8"
+    shown: bool = False  # on a terminal, which would obey some cells
 
     def number(self, value: float) -> str:
         """Return a number as text, with the nine digits that single precision has."""
         text = "" if value != value else f"{value:.9g}"
         return text.replace(".", ",") if self.comma else text
+
+    def cells(self, row: Iterable[str]) -> list[str]:
+        """Return the cells of a row as they are written."""
+        found = map(self.cell, row) if self.escape else row
+        return list(map(plain, found)) if self.shown else list(found)
 
     def cell(self, text: str) -> str:
         """Return a cell, with an apostrophe before it if a spreadsheet would run it.
@@ -101,10 +109,10 @@ class Separated:
 
     def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
         """Write rows and hand them over at once."""
-        if self.written.escape:
-            rows = [list(map(self.written.cell, row)) for row in rows]
+        if self.written.escape or self.written.shown:
+            rows = list(map(self.written.cells, rows))
         if not self.begun:
-            self.writer.writerow(map(self.written.cell, self.header) if self.written.escape else self.header)
+            self.writer.writerow(self.written.cells(self.header))
             self.begun = True
         added, number = numbers.tolist(), self.written.number
         self.writer.writerows([*row, *map(number, more)] for row, more in zip(rows, added, strict=True))
@@ -134,11 +142,11 @@ def _json_value(text: str) -> Any:
 class Parquet:
     """Parquet, in groups of rows. Columns of numbers are numbers, all others are texts."""
 
-    def __init__(self, path: Path, header: Sequence[str], numeric: Mapping[str, styles.Parse]) -> None:
+    def __init__(self, file: IO[bytes], header: Sequence[str], numeric: Mapping[str, styles.Parse]) -> None:
         pyarrow, parquet = require("pyarrow", "Parquet"), require("pyarrow.parquet", "Parquet")
         kinds = [pyarrow.float64() if name in numeric else pyarrow.string() for name in header]
         self.schema = pyarrow.schema(list(zip(header, kinds, strict=True)))
-        self.file = parquet.ParquetWriter(path, self.schema)
+        self.file = parquet.ParquetWriter(file, self.schema)
         self.numeric = [numeric.get(name) for name in header]
 
     def write(self, rows: Sequence[Row], numbers: FloatArray) -> None:
@@ -190,25 +198,24 @@ def open_writer(
     encoding = written.encoding if form == "csv" else "utf-8"
     if path is None:
         sys.stdout.reconfigure(encoding=encoding, errors="surrogateescape")  # type: ignore[union-attr]
-        writer = _text_writer(sys.stdout, form, header, written)
+        writer = _text_writer(sys.stdout, form, header, written._replace(shown=sys.stdout.isatty()))
         yield writer
         writer.write([], NO_ROWS)
         return
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
+    with atomic.replaced(path) as file:
         if form == "parquet":
-            table = Parquet(unfinished, header, numeric)
-            yield table
-            table.file.close()
+            with os.fdopen(file, "wb", closefd=False) as stream:
+                table = Parquet(stream, header, numeric)
+                try:
+                    yield table
+                finally:
+                    table.file.close()  # before its stream, whatever happens
         else:
-            with unfinished.open("x", encoding=encoding, errors="surrogateescape", newline="") as file:
-                writer = _text_writer(file, form, header, written)
+            errors = "surrogateescape"
+            with os.fdopen(file, "w", encoding=encoding, errors=errors, newline="", closefd=False) as text:
+                writer = _text_writer(text, form, header, written)
                 yield writer
                 writer.write([], NO_ROWS)
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def _text_writer(file: TextIO, form: Format, header: Sequence[str], written: Convention) -> Writer:
