@@ -1,10 +1,12 @@
 """`python -m soak --seconds 3600`: a service under load, killed at random moments, and then looked at.
 
-After each kill the server comes back on the same log. In the end, everything that was acknowledged has to be
-in the log once, and every model has to be, bit for bit, what an estimator makes of that log.
+After each kill the server comes back on the same log, whose last page is torn every second time. In the end,
+everything that was acknowledged has to be in the log once, and every model has to be, bit for bit, what an
+estimator makes of that log. With `--full-disk`, the log is on a disk that is full again and again.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -19,11 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from ggln.service import Client
+from soak.disk import MORE_KB, PLENTY_KB, SmallDisk, small_disk, tear
 from soak.load import PATIENCE, Load
 from soak.verify import check
 
 LIVES = (0.05, 1.2)
 """Seconds that a server lives, at least and at most."""
+EARLY = 0.2
+"""The part of servers whose life counts from their start; that of the others, from their first answer."""
+LONG_LIFE, LONG_LIVES = 20.0, 25
+"""Seconds of a long life, which one in so many is, where it is the time that counts and not the kills."""
 
 
 def free_port() -> int:
@@ -62,35 +69,66 @@ class Servers:
         self.process.wait()
 
 
-def run(folder: Path, seconds: float, kills: int | None, seed: int) -> dict[str, Any]:
+def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallDisk | None) -> dict[str, Any]:
     """Let clients work for so long, or until so many kills; return what was found."""
     draw, port = random.Random(seed), free_port()
     servers = Servers(folder, port)
-    url, killed, end = f"http://127.0.0.1:{port}", 0, time.monotonic() + seconds
+    url, begin = f"http://127.0.0.1:{port}", time.monotonic()
+    end = begin + seconds
+    counts = {"kills": 0, "torn pages": 0, "kills with a full disk": 0}
     process = servers.start()
     load = Load(url, seed, clients=4)
     load.start()
-    while not load.errors and (time.monotonic() < end if kills is None else killed < kills):
-        time.sleep(draw.uniform(*LIVES))
+    while not load.errors and (time.monotonic() < end if kills is None else counts["kills"] < kills):
+        long = kills is None and draw.randrange(LONG_LIVES) == 0
+        life = LONG_LIFE if long else draw.uniform(*LIVES)
+        if draw.random() > EARLY:
+            wait_for(url)
+        time.sleep(max(min(life, end - time.monotonic()), LIVES[0]) if kills is None else life)
         end_of(process, signal.SIGKILL)
-        killed += 1
+        counts["kills"] += 1
+        if draw.random() < 0.5:
+            tear(folder, draw)
+            counts["torn pages"] += 1
+        if disk is not None and disk.full():
+            counts["kills with a full disk"] += 1
+            if draw.random() < 0.5:
+                disk.grow(disk.size + MORE_KB)
         process = servers.start()
+    if disk is not None:
+        disk.grow(PLENTY_KB)
     load.stop()
+    lasted = {"seconds": round(time.monotonic() - begin)}
+    files = exported(folder, url, load)
+    end_of(process, signal.SIGTERM)
+    servers.close()
+    told = {name: own for name, own in load.told.items() if own}
+    refused = {} if disk is None else {"refused for want of room": load.refused}
+    errors = [repr(error) for error in load.errors]
+    return lasted | counts | refused | {"errors": errors, "models": check(folder, told, files)}
+
+
+def wait_for(url: str) -> None:
+    """Wait until a server answers; on a busy machine that may take longer than most lives."""
+    with contextlib.suppress(OSError), Client(url, patience=PATIENCE / 2) as client:
+        client.models()
+
+
+def exported(folder: Path, url: str, load: Load) -> dict[str, bytes]:
+    """Return the models' files when they have learnt everything."""
+    files = {}
     with Client(url, patience=PATIENCE) as client:
-        files = {}
         for name, told in load.told.items():
             while client.model(name)["version"] < last_of(folder, name):
                 time.sleep(0.05)
             files[name] = client.export(name) if told else b""
-    end_of(process, signal.SIGTERM)
-    servers.close()
-    told = {name: own for name, own in load.told.items() if own}
-    return {"kills": killed, "errors": [repr(e) for e in load.errors], "models": check(folder, told, files)}
+    return files
 
 
 def end_of(process: int, how: int) -> None:
     """End a server, and wait until it is gone."""
-    os.kill(process, how)
+    with contextlib.suppress(ProcessLookupError):  # on a full disk it may not have begun
+        os.kill(process, how)
     while True:
         try:
             os.kill(process, 0)
@@ -115,9 +153,11 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=None, help="how many kills instead")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=None, help="a file for what was found, as JSON")
+    parser.add_argument("--full-disk", action="store_true", help="on a disk that is soon full; needs root")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = run(Path(folder), given.seconds, given.kills, given.seed)
+    with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as stack:
+        disk = stack.enter_context(small_disk(Path(place))) if given.full_disk else None
+        found = run(Path(place), given.seconds, given.kills, given.seed, disk)
     text = json.dumps(found, indent=2)
     print(text)
     if given.output is not None:

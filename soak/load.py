@@ -3,14 +3,17 @@
 import itertools
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ggln.service import Client
+from ggln.service import Client, ServiceError
 from soak.models import MODELS, class_of, reward_of, row_of, target_of
 
 PATIENCE = 120.0
 """Seconds that a client waits for a server that is restarted."""
+PAUSE = 0.02
+"""Seconds until a client tries again where the disk was full."""
 BATCH = 5
 
 
@@ -25,6 +28,7 @@ class Load:
         self.numbers: Iterator[int] = itertools.count()
         self.told: dict[str, list[Any]] = {name: [] for name in MODELS}
         self.errors: list[BaseException] = []
+        self.refused = 0  # calls that found a disk full, and changed nothing
         self.stopping = threading.Event()
         self.threads = [threading.Thread(target=self._work, args=(i,)) for i in range(clients)]
 
@@ -54,7 +58,13 @@ class Load:
         try:
             with Client(self.url, patience=PATIENCE) as client:
                 while not self.stopping.is_set():
-                    draw.choice(calls)(client, next(self.numbers))
+                    try:
+                        draw.choice(calls)(client, next(self.numbers))
+                    except ServiceError as error:
+                        if error.code != "storage":
+                            raise
+                        self.refused += 1
+                        time.sleep(PAUSE)
         except BaseException as error:
             self.errors.append(error)
 

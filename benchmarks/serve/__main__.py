@@ -19,7 +19,7 @@ from rich.console import Console
 from benchmarks.serve import many
 from benchmarks.serve.load import row
 from ggln import GGLNRegressor
-from ggln.reproduction import record
+from ggln.reproduction.shared import record
 from ggln.service import Client
 
 ROUNDS, SECONDS = 5, 3.0

@@ -142,6 +142,19 @@ def test_limits(start, world, refused):
     connection.close()
 
 
+def test_a_body_that_does_not_come_is_not_waited_for(running, client, world, monkeypatch):
+    client.create("price", **world.models["price"])
+    monkeypatch.setattr("ggln.service.constants.REQUEST_SECONDS", 0.2)
+    head = b"POST /v1/models/price/learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as connection:
+        connection.sendall(head + b'Content-Length: 50\r\n\r\n{"features"')
+        answer = connection.recv(1000)
+        while b"took too long" not in answer and (more := connection.recv(1000)):  # it may come in pieces
+            answer += more
+    assert b" 503 " in answer
+    assert b"took too long" in answer
+
+
 def test_missing_values_are_for_models_that_take_them(running, client, world, refused):
     client.create("price", **world.models["price"])
     client.create("shop", **world.models["shop"])

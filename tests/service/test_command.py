@@ -1,6 +1,7 @@
 """`ggln serve`, as a process; the soak; and the client."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -82,20 +83,27 @@ def test_refusals(refusal, tmp_path, options, words):
     assert said.count("\n") == 1
 
 
-@pytest.mark.nightly
+def soak(*options):
+    """Run the soak; return what it found."""
+    command = [sys.executable, "-m", "soak", *options]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
+    assert found.returncode == 0, found.stdout + found.stderr
+    return json.loads(found.stdout)
+
+
 def test_ten_seconds_of_the_soak():
     """Kills at random moments, under load: models are those of what was acknowledged, bit for bit."""
-    found = subprocess.run(
-        [sys.executable, "-m", "soak", "--seconds", "10"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert found.returncode == 0, found.stdout + found.stderr
-    told = json.loads(found.stdout)
+    told = soak("--seconds", "10")
     assert told["kills"] >= 3
     assert sum(model["acknowledged"] for model in told["models"].values()) > 0
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can mount a disk")
+def test_kills_with_a_full_disk():
+    told = soak("--kills", "40", "--full-disk")
+    assert told["kills with a full disk"] > 5
+    assert told["refused for want of room"] > 0
 
 
 def test_the_client_waits_for_a_service_that_comes_back(start, world):

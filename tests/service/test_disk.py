@@ -2,13 +2,87 @@
 
 import os
 import sqlite3
+import subprocess
 
 import pytest
 
+from ggln import GGLNRegressor
 from ggln.service.log.sqlite import SQLiteStore
 
 FRAME = 24 + 4096
 """Bytes of a page in the write-ahead log, and its head."""
+
+
+ROOM = 120_000
+"""Bytes that are left on a disk that is nearly full."""
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of its own, of 4 MB; return it, and what fills the disk but for some bytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "ggln-test", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"only root can mount a small disk: {error}")
+
+    def fill():
+        found = os.statvfs(folder)
+        (folder / "filler").write_bytes(b"x" * (found.f_bavail * found.f_frsize - ROOM))
+        return (folder / "filler").unlink
+
+    yield folder, fill
+    subprocess.run(["umount", "--lazy", str(folder)], check=True, capture_output=True)
+
+
+@pytest.fixture
+def file_limit(tmp_path):
+    """The same for whoever is not root: the system lets no file grow further."""
+    resource = pytest.importorskip("resource")
+    folder, before = tmp_path / "limited", resource.getrlimit(resource.RLIMIT_FSIZE)
+    folder.mkdir()
+
+    def fill():
+        size = (folder / "log.db-wal").stat().st_size + ROOM
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    yield folder, fill
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("disk", ["small_disk", "file_limit"])
+def test_a_crash_on_a_full_disk_takes_nothing(start, world, refused, disk, request, tmp_path):
+    folder, fill = request.getfixturevalue(disk)
+    running = start(folder)
+    running.client.create("price", **world.models["price"])
+    running.client.learn_rows("price", world.rows(20))
+    running.learn_all("price")
+    make_room, counts = fill(), [20]
+
+    def learn_until_the_end(client):
+        while counts[-1] < 5020:
+            told = client.learn_rows("price", world.rows(50, counts[-1]))
+            counts.append(counts[-1] + told["accepted"])
+
+    assert refused(learn_until_the_end, running.client) == (507, "storage")
+    assert counts[-1] > 20
+    assert running.learn_all("price")["rows"] == counts[-1]
+    running.crash()
+    again = start(folder)  # which works although there is no more room than before
+    assert again.learn_all("price")["rows"] == counts[-1]
+    assert refused(learn_until_the_end, again.client) == (507, "storage")
+    make_room()
+    count = counts[-1] + again.client.learn_rows("price", world.rows(50, counts[-1]))["accepted"]
+    again.learn_all("price")
+    expected = GGLNRegressor(layer_sizes=(4, 1), n_estimators=1, random_state=0)
+    for i in range(count):
+        expected.learn_one(world.row(i), world.target(i))
+    expected.save(tmp_path / "expected.ggln")
+    assert again.client.export("price") == (tmp_path / "expected.ggln").read_bytes()
+    again.close()  # before the disk is gone
 
 
 def test_a_full_disk_is_a_refusal_and_nothing_has_changed(start, world, refused):

@@ -178,6 +178,12 @@ def test_models_leave_memory_and_come_back(start, world):
         running.learn_all(f"price-{i}")
     files = [client.export(f"price-{i}") for i in range(6)]
     assert len(running.service.models.memory) <= 2
+    listed = client.models()  # those that are not in memory, too
+    assert len(running.service.models.memory) <= 2
+    known = [client.model(f"price-{i}") for i in range(6)]
+    assert [(one["rows"], one["scores"], one["version"]) for one in listed] == [
+        (one["rows"], one["scores"], one["version"]) for one in known
+    ]
     assert len(set(files)) == 6
     running.crash()
     again = start()

@@ -1,15 +1,18 @@
 """A log that several machines share, in a real PostgreSQL that the tests start themselves."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from ggln import GGLNRegressor
+from ggln.service import Client
 from ggln.service.learner import Habits
 
 psycopg = pytest.importorskip("psycopg", reason="needs the extra postgres")
@@ -141,6 +144,42 @@ def test_a_learner_that_dies_is_replaced(database, machine, world, tmp_path):
     third = machine(url)  # and what it publishes is what others get
     wait_for(lambda: third.client.model("price")["rows"] == 60)
     assert third.client.export("price") == second.client.export("price")
+
+
+@pytest.fixture
+def process(tmp_path):
+    """Start the command on a database; return the process and a client of it."""
+    started = []
+
+    def begin(url):
+        command = [sys.executable, "-c", "from ggln.cli import run; run()", "serve", "--port", "0"]
+        own = subprocess.Popen([*command, "--database", url], stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        client = Client(re.search(r"http://\S+:\d+", own.stderr.readline()).group(), patience=60)
+        started.append((own, client))
+        return own, client
+
+    yield begin
+    for own, client in started:
+        client.close()
+        own.kill()
+        own.wait()
+        own.stderr.close()
+
+
+def test_kill_9_of_the_learner_while_others_append(database, process, world, tmp_path):
+    url = database()
+    (first, one), (second, other) = process(url), process(url)
+    one.create("price", **world.models["price"])
+    rows = world.rows(90)
+    for i, row in enumerate(rows):
+        if i == 30:
+            first.kill()  # while it may be learning or publishing what came before
+        client = one if i < 30 and i % 2 else other
+        client.learn("price", row["target"], features=row["features"], key=f"row-{i}")
+        other.learn("price", row["target"], features=row["features"], key=f"row-{i}")  # changes nothing
+    wait_for(lambda: other.model("price")["rows"] == 90)
+    assert other.export("price") == expected_file(world, rows, tmp_path)
+    assert second.poll() is None
 
 
 def test_who_has_lost_the_lease_publishes_nothing(database, machine, world):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ggln.distributions import GaussianMixture
@@ -11,6 +11,7 @@ from ggln.service.quantiles import judged, summaries
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 
 
+@example(seed=6961, components=2, spread=6.0)
 @given(seed=st.integers(0, 2**32 - 1), components=st.integers(1, 12), spread=st.floats(0.0, 6.0))
 def test_they_are_the_same(seed, components, spread):
     random = np.random.default_rng(seed)
@@ -21,7 +22,9 @@ def test_they_are_the_same(seed, components, spread):
     moments, quantiles = summaries(mixture, LEVELS)
     np.testing.assert_allclose(moments, np.column_stack([mixture.mean, mixture.std]), rtol=1e-9, atol=1e-12)
     for level, found in zip(LEVELS, quantiles.T, strict=True):
-        np.testing.assert_allclose(mixture.cdf(found), level, atol=2e-9)
+        # a component may be so narrow that F jumps by more from one number to the next
+        assert np.all(mixture.cdf(np.nextafter(found, -np.inf)) <= level + 2e-9)
+        assert np.all(mixture.cdf(np.nextafter(found, np.inf)) >= level - 2e-9)
     truths = means[:, 0] + stds[:, 0] * random.normal(size=3)
     expected = np.column_stack([-mixture.log_prob(truths), mixture.cdf(truths)])
     np.testing.assert_allclose(judged(mixture, truths), expected, rtol=1e-9, atol=1e-9)

@@ -33,13 +33,16 @@ REMEMBER_SECONDS = 7 * 86400.0
 """How long answers are remembered for whoever asks again."""
 COMPACTED_ROWS = 10_000
 """Rows that are removed in one transaction: others wait for it."""
-LEARN_SECONDS = 0.05
+LEARN_SECONDS = 0.1
 """How long the learner lets events gather: learnt together they take a third of the time, and answers, which
-share Python's interpreter with it, wait less."""
+share Python's interpreter and the processor's cache with it, wait less."""
 GATHERED_ROWS = 64
 """Events of a round after which the next one begins at once."""
 LEARNT_ROWS = 1_024
 """Events that are read from the log at a time."""
+PART_ROWS, ASKED_ROWS, ASKED_SECONDS = 256, 8, 1.0
+"""Events that are learnt while answers wait; fewer if the model was asked something within the last
+second."""
 GROUP_REQUESTS = 512
 """Requests that share one commit."""
 SMALL_ROWS = 32
@@ -48,11 +51,17 @@ WARM_ROWS = 64
 """Rows after which a model has used all its kernels: before, its answers may have to wait for a compiler."""
 EXPIRED_ROWS = 1_000
 """Events whose time is over that are treated in one transaction."""
+COUNT_SECONDS = 1e-5
+"""Pause for each waiting event between two counts of them, twenty times as long as to count it."""
 TICK_SECONDS = 1.0
 """How often the service looks for events whose time is over."""
 
 RECENT = 4_096
 """Events a model's figures remember one by one: for evaluation, comparison and the page."""
+SHOWN = 60
+"""Of these, events that the page draws one by one."""
+SUMS_LENGTH = 400
+"""Characters at the beginning of saved figures that hold their sums: up to six numbers of 24 digits."""
 POINTS = 240
 """Points of a curve over the whole life of a model; when it has them all, neighbours are joined."""
 BINS = 10

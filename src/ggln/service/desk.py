@@ -51,12 +51,13 @@ class Job:
         events: Sequence[str] = (),
         several: bool = True,
         size: int = 1,
-        slow: bool = False,
+        slow: Callable[[], bool] = lambda: False,
     ) -> None:
         self.write, self.answer, self.rows, self.events = write, answer, rows, events
-        self.size, self.slow = size, slow  # in rows, and whether each may take long
+        self.size, self.slow = size, slow  # in rows, and whether there is something to wait for
         self.several = several  # whether a refusal may come when some of it is written
         self.answers: list[dict[str, Any]] = []
+        self.answered = answer is None
         self.result: Any = None
         self.error: BaseException | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -79,7 +80,7 @@ class Desk:
         self.store, self.committed = store, committed
         self.jobs: deque[Job] = deque()
         self.small: list[Job] = []  # of the loop
-        self.committing = False
+        self.committing = self.scheduled = False
         self.committer = ThreadPoolExecutor(1, "ggln-commit")
         self.arrived = threading.Condition()
         self.open = True
@@ -90,40 +91,54 @@ class Desk:
         """Take a job from a coroutine, which waits for what is returned."""
         job.loop = loop = asyncio.get_running_loop()
         job.future = loop.create_future()
-        if self.store.shared or job.size > constants.SMALL_ROWS or not self.open or job.slow:
+        if self.store.shared or job.size > constants.SMALL_ROWS or not self.open:
             self._queue(job)
         else:
             self.small.append(job)
-            if len(self.small) == 1 and not self.committing:  # when all who are about to come are here
+            if not self.scheduled:  # when all who are about to come are here
+                self.scheduled = True
                 loop.call_soon(loop.call_soon, self._do_small)
         return job.future  # type: ignore[no-any-return]
 
     def _do_small(self) -> None:
-        """Do the small jobs that have come in, but for the wait for the disk."""
+        """Do the small jobs that have come in; those that have to wait are done in the other thread.
+
+        While the disk is busy with those before, questions can be answered already.
+        """
+        self.scheduled = False
         jobs, self.small = self.small, []
-        if self.committing or not jobs:
-            self.small = jobs
-            return
-        if self.store.busy():  # the loop cannot wait
-            for job in jobs:
+        for job in jobs:
+            if job.slow() and not job.answered:
                 self._queue(job)
-            return
-        transaction = self.store.writing()
+            else:
+                self.small.append(job)
         try:
-            self._answer(jobs)
+            self._answer(self.small)
+        except Exception:
+            self._queue_small()  # where each is done alone, and says what is wrong
+        if self.small and not self.committing:
+            if self.store.busy():  # the loop cannot wait
+                self._queue_small()
+            else:
+                self._write_small()
+
+    def _write_small(self) -> None:
+        """Write what the small jobs have to write, but for the wait for the disk."""
+        transaction = self.store.writing()
+        jobs = self.small
+        try:
             statements = transaction.__enter__()
         except Exception:
-            for job in jobs:
-                self._queue(job)  # where each is done alone, and says what is wrong
+            self._queue_small()
             return
         try:
             last = self._write(statements, jobs)
         except Exception:
             with contextlib.suppress(Exception):
                 transaction.__exit__(*sys.exc_info())
-            for job in jobs:
-                self._queue(job)
+            self._queue_small()
             return
+        self.small = []
         self.committing = True
         loop = asyncio.get_running_loop()
         self.committer.submit(self._commit, transaction, jobs, last, loop)
@@ -150,7 +165,7 @@ class Desk:
         self.committing = False
         _settle_all(jobs)
         if self.small:
-            asyncio.get_running_loop().call_soon(self._do_small)
+            self._do_small()
 
     def call(self, job: Job) -> Any:
         """Take a job from another thread, and wait for it."""
@@ -165,6 +180,12 @@ class Desk:
                 raise unavailable("the service is shutting down")
             self.jobs.append(job)
             self.arrived.notify()
+
+    def _queue_small(self) -> None:
+        """Leave the small jobs to the other thread."""
+        jobs, self.small = self.small, []
+        for job in jobs:
+            self._queue(job)
 
     def close(self) -> None:
         """Finish what has been taken, and stop."""
@@ -210,13 +231,14 @@ class Desk:
         """Ask each model once for all rows of the group."""
         asked: dict[Any, list[Job]] = {}
         for job in jobs:
-            if job.answer is not None:
+            if not job.answered:
                 asked.setdefault(job.answer, []).append(job)
         for answer, own in asked.items():
             rows = [job.rows for job in own if job.rows is not None]
             answers = answer(np.concatenate(rows), [event for job in own for event in job.events])
             for job in own:
                 job.answers, answers = answers[: len(job.events)], answers[len(job.events) :]
+                job.answered = True
 
     def _write(self, statements: Statements, jobs: list[Job]) -> int:
         """Write jobs within one transaction; return the last number of the log."""

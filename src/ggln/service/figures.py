@@ -4,6 +4,7 @@ Figures are learnt with the model, event by event in the order of the log, and s
 are a function of the log.
 """
 
+import json
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -48,16 +49,18 @@ class Curve:
 class Figures:
     """Figures of a model, by names that a kind of model gives them.
 
-    totals: sums over all rows that were judged; bins: counts for calibration; recent: the latest events.
+    totals: sums over all rows that were judged; bins: counts for calibration; recent: the latest events;
+    brief: the places of their fields that only those have which are shown one by one.
     """
 
-    def __init__(self, totals: Sequence[str], bins: int, curve: int) -> None:
+    def __init__(self, totals: Sequence[str], bins: int, curve: int, brief: Sequence[int] = ()) -> None:
         self.rows = 0  # learnt
         self.judged = 0  # of which so many were predicted before
         self.totals = dict.fromkeys(totals, 0.0)
         self.bins = [[0, 0] for _ in range(bins)]
         self.curve = Curve(curve)
         self.recent: deque[list[Any]] = deque(maxlen=constants.RECENT)
+        self.brief = brief
         self.lock = threading.Lock()  # for whoever looks on while events are added
 
     def add(
@@ -72,6 +75,9 @@ class Figures:
             self.bins[own][1] += int(right)
             self.curve.add(curve)
             self.recent.append(recent)
+            if self.brief and len(self.recent) > constants.SHOWN:
+                for place in self.brief:
+                    self.recent[-constants.SHOWN - 1][place] = None
 
     def latest(self, count: int | None = None) -> list[list[Any]]:
         """Return the latest events, the last one at the end."""
@@ -84,7 +90,7 @@ class Figures:
         return self.totals[name] / self.judged if self.judged else None
 
     def state(self) -> dict[str, Any]:
-        """Return all as plain values, to be saved."""
+        """Return all as plain values, to be saved; sums are the first of them (`sums_of`)."""
         return {
             "rows": self.rows,
             "judged": self.judged,
@@ -95,9 +101,20 @@ class Figures:
             "recent": list(self.recent),
         }
 
+    def restore_sums(self, state: dict[str, Any]) -> None:
+        """Take over rows and totals."""
+        self.rows, self.judged, self.totals = state["rows"], state["judged"], state["totals"]
+
     def restore(self, state: dict[str, Any]) -> None:
         """Take over what `state` gave."""
-        self.rows, self.judged = state["rows"], state["judged"]
-        self.totals, self.bins = state["totals"], state["bins"]
+        self.restore_sums(state)
+        self.bins = state["bins"]
         self.curve.width, self.curve.points = state["width"], state["points"]
         self.recent = deque(state["recent"], maxlen=constants.RECENT)
+
+
+def sums_of(text: str) -> dict[str, Any]:
+    """Return rows, judged rows and totals from the beginning of a state in JSON, which may be long."""
+    head, _, _ = text.partition(', "bins"')
+    found: dict[str, Any] = json.loads(f"{head}}}")
+    return found

@@ -1,25 +1,23 @@
 """Which features count: how far predictions move when a feature is what it is on average."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ggln.service.kinds import Kind
 
 FloatArray = NDArray[np.float64]
 FEWEST = 4
 """Rows of which a mean says something."""
 
 
-def importance(kind: Kind, estimator: Any, rows: FloatArray, names: Sequence[str]) -> dict[str, float] | None:
+def importance(
+    outputs: Callable[[FloatArray], FloatArray | None], rows: FloatArray, names: Sequence[str]
+) -> dict[str, float] | None:
     """Return the mean size of the change for each feature; None as long as nothing is known.
 
-    rows: [n, d], the latest ones.
+    outputs: gives what is expected for rows, by the model as it is at that moment; rows: [n, d], the latest.
     """
-    whole = kind.outputs(estimator, rows) if len(rows) >= FEWEST else None
-    if whole is None:
+    if len(rows) < FEWEST or outputs(rows) is None:
         return None
     found = {}
     for i, name in enumerate(names):
@@ -27,6 +25,8 @@ def importance(kind: Kind, estimator: Any, rows: FloatArray, names: Sequence[str
         known = column[~np.isnan(column)]
         typical = rows.copy()
         typical[:, i] = known.mean() if known.size else np.nan
-        moved = kind.outputs(estimator, typical)
-        found[name] = 0.0 if moved is None else float(np.abs(moved - whole).mean())
+        both = outputs(np.concatenate([rows, typical]))  # at once: the model may learn in between
+        assert both is not None
+        whole, moved = np.split(both, 2)
+        found[name] = float(np.abs(moved - whole).mean())
     return found

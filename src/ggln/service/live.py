@@ -16,8 +16,6 @@ from ggln.service.log.operations import ModelRow
 from ggln.service.models import Model
 from ggln.service.service import Service
 
-SHOWN = 60
-"""Latest events that are drawn one by one."""
 EVERY_SECONDS = 1.0
 
 
@@ -48,7 +46,7 @@ class Live:
             "pending": self.service.pending().get(row.id, 0),
             "scores": scores,
             "curve": curve,
-            "recent": figures.latest(SHOWN),
+            "recent": figures.latest(constants.SHOWN),
             "importance": self._importance(model),
             "error": self.service.learner.failed.get(row.id),
             **own,
@@ -59,7 +57,7 @@ class Live:
         at, found = self.explained.get(model.row.id, (0.0, None))
         if time.monotonic() - at > constants.EXPLAIN_SECONDS and model.row.features and model.latest:
             rows = np.stack(list(model.latest))
-            found = importance(model.kind, model.estimator, rows, model.row.features)
+            found = importance(model.outputs, rows, model.row.features)
             self.explained[model.row.id] = time.monotonic(), found
         return found
 

@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict, deque
@@ -21,6 +22,7 @@ from ggln.service.log import operations, upkeep
 from ggln.service.log.operations import ModelRow
 from ggln.service.log.store import Store
 from ggln.service.spec import Spec
+from ggln.service.turns import Turns
 
 logger = logging.getLogger("ggln.service")
 
@@ -41,17 +43,31 @@ class Model:
         self.latest: deque[NDArray[np.float64]] = deque(maxlen=constants.EXPLAINED_ROWS)
         self.saved_at = time.monotonic()
         self.lock = threading.RLock()  # of whoever lets it learn, saves or replaces it
+        self.turns = Turns()  # at the estimator: an answer is that of a number of the log, to the last bit
+        self.asked_at = -math.inf
+        self.practised = 0  # rows learnt by this process: the first ones may wait for a compiler
         self.gone = False
         self.warm = False  # whether answers take no longer than usual
 
     def answers(self, rows: NDArray[np.float64], events: Any) -> list[dict[str, Any]]:
         """Return what is answered for rows; one object for all jobs of a group."""
-        position = self.position
-        found = self.kind.answers(self.estimator, rows, events)
+        self.asked_at = time.monotonic()
+        with self.turns:
+            position = self.position
+            found = self.kind.answers(self.estimator, rows, events)
         for answer in found:
             answer["version"] = position
         self.warm = self.warm or self.figures.rows >= constants.WARM_ROWS
         return found
+
+    def outputs(self, rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return what is expected for rows [n, d], as [n, k]; None as long as nothing was learnt."""
+        with self.turns:
+            return self.kind.outputs(self.estimator, rows)
+
+    def slow(self) -> bool:
+        """Return whether an answer has to wait: for a lesson, or perhaps for a compiler."""
+        return not self.warm or self.turns.taken
 
     def learn(self, entries: list[Entry], files: Callable[[str], Any]) -> None:
         """Learn entries of the log in their order."""
@@ -61,17 +77,38 @@ class Model:
                 self._learn(own)
                 own = []
                 if entry.seq > self.position:
-                    self.estimator = files(entry.body["file"])
-                    self.position = entry.seq
+                    self.replace(files(entry.body["file"]), entry.seq)
             else:
                 own.append(entry)
         self._learn(own)
 
     def _learn(self, entries: list[Entry]) -> None:
-        if entries:
-            self.kind.learn(self.estimator, self.spec, entries, self.figures)
-            self.position = entries[-1].seq
-            self.latest.extend(entry.features for entry in entries if entry.features.size)
+        """Learn entries in parts, between which others are answered."""
+        while entries:
+            asked = time.monotonic() - self.asked_at < constants.ASKED_SECONDS
+            most = constants.ASKED_ROWS if asked else constants.PART_ROWS
+            count = most - self.figures.rows % most  # parts end where streams look back, too
+            self._learn_part(entries[:count])
+            self.latest.extend(entry.features for entry in entries[:count] if entry.features.size)
+            entries = entries[count:]
+
+    def _learn_part(self, entries: list[Entry]) -> None:
+        """Learn entries; a copy does so that would keep others waiting, who are answered as before."""
+        last, lesson = entries[-1].seq, (self.spec, entries, self.figures)
+        if self.practised < constants.WARM_ROWS or self.kind.takes_long(self.estimator, entries):
+            learnt = copy.deepcopy(self.estimator)
+            self.kind.learn(learnt, *lesson)
+            self.replace(learnt, last)
+        else:
+            with self.turns:
+                self.kind.learn(self.estimator, *lesson)
+                self.position = last
+        self.practised += len(entries)
+
+    def replace(self, estimator: Any, position: int) -> None:
+        """Answer by another estimator from now on, which has learnt up to a number of the log."""
+        with self.turns:
+            self.estimator, self.position = estimator, position
 
     def save(self, path: Path) -> None:
         """Write the estimator to a file, with the names of the features, which it does without in here."""
@@ -250,8 +287,9 @@ class Models:
             fresh = self._load(model.row)
             with model.lock:
                 if fresh.position > model.position:
-                    model.figures, model.estimator = fresh.figures, fresh.estimator
-                    model.position = model.saved = fresh.position
+                    model.figures = fresh.figures
+                    model.replace(fresh.estimator, fresh.position)
+                    model.saved = fresh.position
 
     @contextmanager
     def exported(self, model: Model, folder: Path) -> Iterator[Path]:

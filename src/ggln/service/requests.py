@@ -62,16 +62,16 @@ def ask_job(model: Model, call: str, body: Any, key: str | None) -> Job:
     def write(group: Group, now: float, answers: list[dict[str, Any]]) -> str:
         asked = []
         for item, row, answer, own in zip(items, rows, answers, made, strict=True):
-            if own:  # by somebody else: what the model would have done is told, too
-                answer |= {"would": answer["arm"], **own}
-            text, arm = json.dumps(answer), answer.get("arm")
+            # decided by somebody else: what the model would have done is told, too
+            told = answer | {"would": answer["arm"], **own} if own else answer
+            text, arm = json.dumps(told), told.get("arm")
             asked.append(Asked(answer["event"], row.tobytes(), text, "event" in item, arm))
         found = operations.ask(group, model.row.id, model.spec.wait_seconds, asked, now)
         return found[0] if single else f'{{"{PLURAL[call]}": [{", ".join(found)}]}}'
 
     several = len(items) > 1 and any("event" in item for item in items)
     once = _once(model, call, body, key, write)
-    return Job(once, model.answers, rows, events, several, len(items), not model.warm)
+    return Job(once, model.answers, rows, events, several, len(items), model.slow)
 
 
 def tell_job(model: Model, call: str, body: Any, key: str | None) -> Job:

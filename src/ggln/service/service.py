@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import math
 import threading
 import time
 from pathlib import Path
@@ -47,7 +48,7 @@ class Service:
         self.models = Models(store, self.limits.loaded, self.lease.held)
         self.learner = Learner(store, self.models, self.lease, habits or Habits(), self._learnt)
         self.desk = Desk(store, self._committed)
-        self.counted: tuple[float, dict[int, int]] = (0.0, {})
+        self.counted, self.counted_at = dict[int, int](), -math.inf
         self.counting = threading.Lock()
         self.last = 0  # number of the log
         self.ready = False
@@ -130,35 +131,47 @@ class Service:
         }
 
     def outlines(self) -> list[dict[str, Any]]:
-        """Return all models, without bringing them to memory: rows and scores of those that are there."""
+        """Return all models, without bringing them to memory: others are told of as they were saved."""
         self.models.refresh()
+        with self.store.reading() as statements:
+            saved = upkeep.sums(statements)
         found = []
         for row in sorted(self.models.rows.values(), key=lambda row: row.name):
             model = self.models.memory.get(row.id)
-            own: dict[str, Any] = {"rows": None, "version": None, "scores": None}
             if model is not None:
-                own = {
-                    "rows": model.figures.rows,
-                    "version": model.position,
-                    "scores": model.kind.scores(model.figures),
-                }
-            found.append(self._outline(row) | own)
+                kind, figures, position = model.kind, model.figures, model.position
+            else:
+                own = spec.Spec.from_text(row.spec)
+                kind, position = KINDS[own.kind], row.since
+                figures = kind.figures(own)
+                if row.id in saved:
+                    position, sums = saved[row.id]
+                    figures.restore_sums(sums)
+            scores = {"rows": figures.rows, "version": position, "scores": kind.scores(figures)}
+            found.append(self._outline(row) | scores)
         return found
 
     def pending(self, old: float = 1.0) -> dict[int, int]:
-        """Return how many events of each model wait, as of so many seconds ago at most."""
+        """Return how many events of each model wait, as of so many seconds ago at most.
+
+        Where there are many, to count them takes longer: then it is done less often, up to once a second.
+        """
         with self.counting:
-            if time.monotonic() - self.counted[0] >= old:
+            pause = min(constants.COUNT_SECONDS * sum(self.counted.values()), 1.0)
+            if time.monotonic() - self.counted_at >= max(old, pause):
                 with self.store.reading() as statements:
-                    self.counted = time.monotonic(), upkeep.waiting(statements)
-            return self.counted[1]
+                    self.counted = upkeep.waiting(statements)
+                self.counted_at = time.monotonic()
+            return self.counted
 
     # Files ---------------------------------------------------------------------------------------------
 
     def export(self, row: ModelRow) -> bytes:
         """Return the file of a model as it is now."""
         model = self.models.get(row)
-        if not model.savable:
+        with model.lock:  # a lesson that is under way is waited for
+            savable = model.savable
+        if not savable:
             raise conflict("nothing_learnt", f"{row.name!r} has learnt nothing yet: there is no file of it")
         with TemporaryDirectory() as folder, self.models.exported(model, Path(folder)) as path:
             return path.read_bytes()

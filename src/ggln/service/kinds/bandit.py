@@ -1,6 +1,7 @@
 """Bandits: an arm, the probability of playing it, and what all arms are expected to pay."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.bandits.glcb import GLCB
+from ggln.engine.stream import next_half
 from ggln.service import checks
 from ggln.service.errors import bad_request
 from ggln.service.figures import Figures
@@ -82,6 +84,15 @@ class Bandit:
                     estimator.decided(entry.body)
             else:
                 self._learn(estimator, entry, figures, watching)
+
+    def takes_long(self, estimator: Any, entries: Sequence[Entry]) -> bool:
+        """Return whether an arm's posteriors are solved afresh meanwhile."""
+        plays = getattr(estimator._learner, "plays", None)
+        arms = Counter(entry.body["arm"] for entry in entries if entry.kind != "decide")
+        return plays is None or any(
+            plays[estimator.arms_.index(arm)] + count >= next_half(int(plays[estimator.arms_.index(arm)]))
+            for arm, count in arms.items()
+        )
 
     def _learn(self, estimator: Any, entry: Entry, figures: Figures, watching: bool) -> None:
         arm, reward, propensity, expected = (

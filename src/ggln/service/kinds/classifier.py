@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.engine.newton.pauses import looks_back_within
 from ggln.estimators.classifier import GLNClassifier
 from ggln.service import checks, constants
 from ggln.service.errors import bad_request
@@ -76,6 +77,10 @@ class Classifier:
         numbers = {label: i for i, label in enumerate(estimator.classes_.tolist())}
         for entry, own in list(zip(entries, chances.tolist(), strict=True))[first:]:
             self._judge(figures, entry.seq, numbers[entry.body], own)
+
+    def takes_long(self, estimator: Any, entries: Sequence[Entry]) -> bool:
+        """Return whether networks are solved afresh meanwhile."""
+        return not hasattr(estimator, "learner_") or looks_back_within(estimator.learner_, len(entries))
 
     def _judge(self, figures: Figures, seq: int, truth: int, chances: list[float]) -> None:
         top = max(range(len(chances)), key=chances.__getitem__)

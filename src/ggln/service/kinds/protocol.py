@@ -40,13 +40,16 @@ class Kind(Protocol):
         """Return what was observed, checked: a value of JSON."""
 
     def answers(self, estimator: Any, rows: FloatArray, events: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what is answered for rows [n, d]; the estimator may be learning meanwhile."""
+        """Return what is answered for rows [n, d]."""
 
     def figures(self, spec: Spec) -> Figures:
         """Return the figures of a model that has learnt nothing."""
 
     def learn(self, estimator: Any, spec: Spec, entries: Sequence[Entry], figures: Figures) -> None:
         """Learn events in their order; the result does not depend on how they are cut into calls."""
+
+    def takes_long(self, estimator: Any, entries: Sequence[Entry]) -> bool:
+        """Return whether to learn events takes longer than answers can wait."""
 
     def scores(self, figures: Figures) -> dict[str, Any]:
         """Return how good the model was before it learnt."""

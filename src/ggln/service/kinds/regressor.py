@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions.assembly import mixture
+from ggln.engine.newton.pauses import looks_back_within
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.service import checks, constants
 from ggln.service.errors import bad_request
@@ -17,7 +18,7 @@ from ggln.service.spec import Spec
 
 FloatArray = NDArray[np.float64]
 LEVELS = np.array(constants.LEVELS)
-OUTER = LEVELS[[0, -1]]
+OUTER, NO_LEVELS = LEVELS[[0, -1]], np.empty(0)
 SEQ, TRUTH, MEAN, STD, LOW, HIGH, NLL = range(7)
 """The fields of recent events."""
 
@@ -58,7 +59,7 @@ class Regressor:
     def figures(self, spec: Spec) -> Figures:
         """Return figures without any row."""
         del spec
-        return Figures(("squared", "absolute", "nll", "inside"), constants.BINS, 3)
+        return Figures(("squared", "absolute", "nll", "inside"), constants.BINS, 3, (LOW, HIGH))
 
     def learn(self, estimator: Any, spec: Spec, entries: Sequence[Entry], figures: Figures) -> None:
         """Learn rows, and judge what was predicted before each; the first was predicted by nobody."""
@@ -68,19 +69,27 @@ class Regressor:
         first = figures.rows == 0 and not hasattr(estimator, "learner_")
         before = estimator.prequential(rows, truths)
         figures.rows += len(entries)
-        table = np.column_stack([truths, *summaries(before, OUTER), judged(before, truths)])
-        for entry, values in list(zip(entries, table.tolist(), strict=True))[first:]:
-            self._judge(figures, entry.seq, values)
+        moments, _ = summaries(before, NO_LEVELS)
+        table = np.column_stack([truths, moments, judged(before, truths)]).tolist()
+        # quantiles take as long as all the rest, and only the latest are looked at
+        _, bands = summaries(before[-constants.SHOWN :], OUTER)
+        ends: list[Any] = [(None, None)] * (len(entries) - len(bands)) + bands.tolist()
+        for entry, values, band in list(zip(entries, table, ends, strict=True))[first:]:
+            self._judge(figures, entry.seq, values, band)
 
-    def _judge(self, figures: Figures, seq: int, values: list[float]) -> None:
-        truth, mean, std, low, high, nll, below = values
-        error, inside = truth - mean, float(low <= truth <= high)
+    def takes_long(self, estimator: Any, entries: Sequence[Entry]) -> bool:
+        """Return whether networks, or the form of the errors, are solved afresh meanwhile."""
+        return not hasattr(estimator, "learner_") or looks_back_within(estimator.learner_, len(entries))
+
+    def _judge(self, figures: Figures, seq: int, values: list[float], band: Sequence[float | None]) -> None:
+        truth, mean, std, nll, below = values
+        error, inside = truth - mean, float(OUTER[0] <= below <= OUTER[1])
         figures.add(
             (error * error, abs(error), nll, inside),
             (error * error, nll, inside),
             min(int(below * constants.BINS), constants.BINS - 1),
             bool(inside),
-            [seq, truth, mean, std, low, high, nll],
+            [seq, truth, mean, std, *band, nll],
         )
 
     def scores(self, figures: Figures) -> dict[str, Any]:

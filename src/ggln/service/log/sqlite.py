@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ggln.service.errors import storage_full
+from ggln.service.errors import RefusedError, storage_full
 from ggln.service.log import schema
 from ggln.service.log.store import Files, Statements
 
@@ -84,19 +84,28 @@ class SQLiteStore:
         try:
             self.writer = Connection(self.path)
             self._prepare()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, RefusedError) as error:
             raise ValueError(f"{str(self.path)!r} cannot be used as a log: {error}") from error
 
     def _prepare(self) -> None:
-        with self.writing() as statements:
-            for statement in schema.statements(schema.TABLES, **TYPES):
-                statements.run(statement)
-            statements.run("INSERT INTO counters VALUES ('schema', ?) ON CONFLICT DO NOTHING", schema.VERSION)
-            version = statements.run("SELECT value FROM counters WHERE name = 'schema'")[0][0]
+        version = self._version()
+        if version is None:  # nothing is written to a log that is there: the disk may be full
+            with self.writing() as statements:
+                for statement in schema.statements(schema.TABLES, **TYPES):
+                    statements.run(statement)
+                statements.run("INSERT INTO counters VALUES ('schema', ?)", schema.VERSION)
+            version = schema.VERSION
         if version > schema.VERSION:
             raise ValueError(
                 f"{str(self.path)!r} is a log of version {version}, this ggln reads up to {schema.VERSION}"
             )
+
+    def _version(self) -> int | None:
+        """Return the version of the tables that are there, if there are some."""
+        if not self.writer.run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'counters'"):
+            return None
+        found = self.writer.run("SELECT value FROM counters WHERE name = 'schema'")
+        return int(found[0][0]) if found else None
 
     @contextmanager
     def writing(self) -> Iterator[Statements]:

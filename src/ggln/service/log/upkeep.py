@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ggln.service import constants
+from ggln.service.figures import sums_of
 from ggln.service.kinds import Entry
 from ggln.service.log.store import Statements
 
@@ -32,6 +33,16 @@ def newest(statements: Statements, number: int) -> int:
     return int(statements.run("SELECT coalesce(max(seq), 0) FROM snapshots WHERE model = ?", number)[0][0])
 
 
+def sums(statements: Statements) -> dict[int, tuple[int, dict[str, Any]]]:
+    """Return up to where each model had learnt when it was saved last, and the sums that its figures had."""
+    found = statements.run(
+        "SELECT model, seq, substr(state, 1, ?) FROM snapshots AS own WHERE seq = "
+        "(SELECT max(seq) FROM snapshots WHERE model = own.model)",
+        constants.SUMS_LENGTH,
+    )
+    return {number: (seq, sums_of(state)) for number, seq, state in found}
+
+
 def entries(statements: Statements, numbers: Sequence[int], above: int, most: int) -> list[Entry]:
     """Return entries of some models above a number of the log, in its order."""
     marks = ", ".join("?" * len(numbers))
@@ -40,9 +51,10 @@ def entries(statements: Statements, numbers: Sequence[int], above: int, most: in
         "ORDER BY seq LIMIT ?",
         *(*numbers, above, most),
     )
+    bodies = json.loads(f"[{','.join(row[-1] for row in found)}]")  # at once, in a tenth of the time
     return [
-        Entry(seq, kind, event, np.frombuffer(features) if features else NO_FEATURES, json.loads(body))
-        for seq, kind, event, features, body in found
+        Entry(seq, kind, event, np.frombuffer(features) if features else NO_FEATURES, body)
+        for (seq, kind, event, features, _), body in zip(found, bodies, strict=True)
     ]
 
 

@@ -56,9 +56,9 @@ function follow(name) {
   following = new AbortController();
   shown = name; last = null; drifts = [];
   history.replaceState(null, "", `#${encodeURIComponent(name)}`);
-  at("charts").replaceChildren(); at("tiles").replaceChildren(); at("policies").hidden = true; chart = {};
+  at("charts").replaceChildren(); at("tiles").replaceChildren(); at("policies").hidden = at("hint").hidden = true; chart = {};
   read(name, following.signal);
-  if (!at("models").matches(":focus")) document.title = `ggln: ${name}`;
+  document.title = `ggln: ${name}`;
 }
 
 async function read(name, signal) {
@@ -124,6 +124,9 @@ function show(figures, path) {
   at("error").hidden = !figures.error;
   at("error").textContent = figures.error ? `This model cannot learn on: ${figures.error}` : "";
   tiles([["rows", short(figures.rows)], ["rows per second", speed(figures)], ["waiting for truth", short(figures.pending)]]);
+  at("hint").hidden = figures.rows > 0;
+  at("hint-call").textContent = `POST /${path}/${figures.kind === "bandit" ? "decide" : "learn"}`;
+  if (!figures.rows) return;
   ({ regressor: showRegressor, classifier: showClassifier, bandit: showBandit })[figures.kind](figures, path);
   if (figures.importance) {
     const sorted = Object.entries(figures.importance).sort((one, other) => other[1] - one[1]).slice(0, 12);
@@ -167,11 +170,11 @@ function showRegressor(figures) {
     { x: rows, series: [column(curve, 3)], aim: 0.9, included: [1] }, "dashed: 90 %");
   const total = figures.calibration.reduce((sum, count) => sum + count, 0);
   draw("calibration", "Calibration: where truths fall", "bars", ["share of truths"], {
-    x: figures.calibration.map((_, i) => `${10 * i}–${10 * i + 10} %`), series: [figures.calibration.map((count) => total ? count / total : 0)], aim: 0.1,
+    x: figures.calibration.map((_, i) => `${10 * i}–${10 * i + 10} %`), series: [figures.calibration.map((count) => total ? count / total : 0)], aim: 0.1, ordered: true,
   }, "each tenth of the predicted distribution should hold a tenth of the truths");
   if (drift) {
     tiles([["last change seen", drift.changed_at_row ? `row ${short(drift.changed_at_row)}` : "none"],
-      ["learners", short(drift.learners + drift.former)]]);
+      ["learners kept", short(drift.learners + drift.former)]]);
     const seen = drifts[drifts.length - 1];
     if (!seen || seen[0] < figures.rows) drifts.push([figures.rows, drift.forgetting_share]);
     if (drifts.length > 300) drifts.shift();
@@ -190,18 +193,18 @@ function showClassifier(figures) {
   const bins = figures.calibration.map(([count, right], i) => ({ name: `${10 * i}–${10 * i + 10} %`, share: count ? right / count : null, middle: 0.1 * i + 0.05, count }))
     .filter((bin) => bin.count);
   draw("calibration", "Calibration", "bars", ["share right", "claimed"],
-    { x: bins.map((bin) => bin.name), series: [bins.map((bin) => bin.share), bins.map((bin) => bin.middle)], included: [1] }, "bars should end at the lines");
+    { x: bins.map((bin) => bin.name), series: [bins.map((bin) => bin.share), bins.map((bin) => bin.middle)], included: [1], ordered: true }, "bars should end at the lines");
 }
 
 function showBandit(figures, path) {
   const { scores, recent, labels } = figures, curve = smooth(figures.curve), rows = column(curve, 0), shownArms = labels.slice(0, 5);
-  tiles([["mean reward", short(scores.reward)], ["evenly, estimated", short(scores.uniform_reward)], ["arms", short(labels.length)]]);
+  tiles([["mean reward", short(scores.reward)], ["if played evenly", short(scores.uniform_reward)], ["arms", short(labels.length)]]);
   draw("reward", "Reward against arms played evenly", "lines", ["this policy", "evenly (estimated)"],
     { x: rows, series: [column(curve, 1), column(curve, 2)] }, "mean reward per decision, by decisions");
   draw("arms", "Shares of arms", "lines", shownArms, { x: rows, series: shownArms.map((_, i) => column(curve, 3 + i)), included: [0, 1] },
     labels.length > 5 ? `the first five of ${labels.length} arms` : "share of decisions, by decisions");
   draw("played", "Decisions so far", "bars", ["decisions"], { x: Object.keys(figures.arms), series: [Object.values(figures.arms)] }, "by arm");
-  draw("propensity", "Propensities of the last decisions", "lines", ["propensity"],
+  draw("propensity", "Propensities of the last decisions", "points", ["propensity"],
     { x: column(recent, 0), series: [column(recent, 2)], included: [0, 1], unit: "event" }, "the probability with which the arm was played: near 1 there is nothing left to try");
   if (!showBandit.asked || Date.now() - showBandit.asked > 5000) {
     showBandit.asked = Date.now();
@@ -217,11 +220,19 @@ function showPolicies({ policies, name }) {
     const row = document.createElement("tr");
     const parts = policy === "running" ? [`${policy} (this one)`, cell(values.logged), "–", "–"] : [policy, cell(values.doubly_robust), cell(values.snips), cell(values.ips)];
     row.append(...parts.map((text, i) => Object.assign(document.createElement(i ? "td" : "th"), { textContent: text })));
+    row.firstChild.scope = "row";
     return row;
   }));
 }
 
 at("models").addEventListener("change", () => follow(at("models").value));
+addEventListener("hashchange", () => {
+  const name = decodeURIComponent(location.hash.slice(1));
+  if (name !== shown && [...at("models").options].some((option) => option.value === name)) {
+    at("models").value = name;
+    follow(name);
+  }
+});
 at("access").addEventListener("submit", (event) => {
   event.preventDefault();
   sessionStorage.setItem(tokenKey, at("token").value);

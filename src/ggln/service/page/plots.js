@@ -2,7 +2,8 @@
 // and the line below the chart says what is there.
 
 const SPACE = "http://www.w3.org/2000/svg";
-const WIDTH = 480, HEIGHT = 220, LEFT = 50, RIGHT = 10, TOP = 8, BOTTOM = 24;
+const LEAST_WIDTH = 240, HEIGHT = 220, LEFT = 50, RIGHT = 10, TOP = 8, BOTTOM = 24;
+const LETTER = 7.4, FEW = 6;
 export const STYLES = [
   { colour: "var(--first)", dash: "" },
   { colour: "var(--second)", dash: "7 4" },
@@ -46,18 +47,19 @@ function ticks(low, high, count) {
 }
 
 export class Chart {
-  // kind: "lines", "band" or "bars"; names: of the series.
+  // kind: "lines", "points", "band" or "bars"; names: of the series.
   constructor(parent, title, kind, names, about) {
     this.kind = kind; this.names = names; this.about = about; this.at = null; this.data = null;
     this.card = document.createElement("section");
     this.card.className = "card";
     const heading = document.createElement("h2");
     heading.textContent = title;
-    this.svg = node("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", tabindex: 0, "aria-label": title });
+    this.svg = node("svg", { role: "img", tabindex: 0, "aria-label": title });
     this.title = title;
     this.readout = document.createElement("p");
     this.card.append(heading, this.svg, ...(names.length > 1 ? [this.key()] : []), this.readout);
     parent.append(this.card);
+    new ResizeObserver(() => this.draw()).observe(this.card);
     this.svg.addEventListener("keydown", (event) => this.move(event));
     this.svg.addEventListener("pointermove", (event) => this.point(event));
     this.svg.addEventListener("pointerleave", () => { this.at = null; this.draw(); });
@@ -69,7 +71,9 @@ export class Chart {
     list.className = "key";
     this.names.forEach((name, i) => {
       const item = document.createElement("span"), sample = node("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" });
-      this.mark(sample, i, [[1, 5], [25, 5]], true);
+      if (this.kind === "bars" && i === 0) node("rect", { x: 6, y: 0, width: 14, height: 10, fill: STYLES[0].colour, rx: 2 }, sample);
+      else if (this.kind === "bars") node("line", { x1: 1, x2: 25, y1: 5, y2: 5, stroke: STYLES[1].colour, "stroke-width": 3 }, sample);
+      else this.mark(sample, i, [[1, 5], [25, 5]], true);
       item.append(sample, document.createTextNode(name));
       list.append(item);
     });
@@ -78,7 +82,7 @@ export class Chart {
 
   mark(parent, i, points, sample) {
     const { colour, dash } = STYLES[i % STYLES.length];
-    if (this.kind === "band" && i === 1) {
+    if (this.kind === "points" || this.kind === "band" && i === 1) {
       for (const [x, y] of sample ? [[13, 5]] : points) node("circle", { cx: x, cy: y, r: 3, fill: "none", stroke: colour, "stroke-width": 1.7 }, parent);
       return;
     }
@@ -100,7 +104,7 @@ export class Chart {
     const count = this.data ? this.data.x.length : 0;
     if (!count) return;
     const box = this.svg.getBoundingClientRect();
-    const share = ((event.clientX - box.left) / box.width * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
+    const share = (event.clientX - box.left - LEFT) / (this.width - LEFT - RIGHT);
     if (this.kind === "bars") this.at = Math.floor(share * count);
     else {
       const [low, high] = this.span;
@@ -111,7 +115,8 @@ export class Chart {
     this.draw();
   }
 
-  // data: x, series (values or null), and where the kind has them low and high, aim (a line), included (in the range).
+  // data: x, series (values or null), and where the kind has them low and high, aim (a line), included (in the range), and
+  // whether bars are ordered, so that some of their names can be left out.
   update(data) {
     this.data = data;
     if (this.at !== null && this.at >= data.x.length) this.at = null;
@@ -120,7 +125,8 @@ export class Chart {
 
   draw() {
     this.svg.replaceChildren();
-    const data = this.data;
+    const data = this.data, WIDTH = this.width = Math.max(this.svg.clientWidth, LEAST_WIDTH);
+    this.svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
     if (!data || !data.x.length) {
       node("text", { x: WIDTH / 2, y: HEIGHT / 2, "text-anchor": "middle" }, this.svg).textContent = "nothing yet";
       return;
@@ -157,7 +163,7 @@ export class Chart {
   }
 
   bars(data, x, y) {
-    const width = 0.7 * (WIDTH - LEFT - RIGHT) / data.x.length;
+    const width = 0.7 * (this.width - LEFT - RIGHT) / data.x.length;
     data.series[0].forEach((value, i) => {
       const top = Math.min(y(0), y(value)), size = Math.abs(y(0) - y(value));
       node("rect", { x: x(i) - width / 2, y: top, width, height: Math.max(size, 1), fill: STYLES[0].colour, rx: 2 }, this.svg);
@@ -167,17 +173,20 @@ export class Chart {
   }
 
   labels(x) {
-    const names = this.data.x, bars = this.kind === "bars", most = bars ? 8 : 5;
-    const step = Math.max(1, Math.ceil(names.length / most));
+    const names = this.data.x, bars = this.kind === "bars", each = (this.width - LEFT - RIGHT) / names.length;
+    const longest = bars ? Math.min(12, Math.max(...names.map((name) => name.length))) : 0;
+    const step = names.length <= FEW && !this.data.ordered ? 1 : Math.max(Math.ceil(LETTER * (longest + 1) / each), Math.ceil(names.length / 8));
     let last = -Infinity;
     const spots = bars ? names.map((_, i) => i).filter((i) => i % step === 0) : [0, Math.floor(names.length / 2), names.length - 1];
     for (const i of spots) {
-      if (x(i) - last < 40) continue;
+      if (!bars && x(i) - last < 40) continue;
       last = x(i);
-      const edge = bars ? "middle" : x(i) < LEFT + 20 ? "start" : x(i) > WIDTH - 40 ? "end" : "middle";
+      const edge = bars ? "middle" : x(i) < LEFT + 20 ? "start" : x(i) > this.width - 40 ? "end" : "middle";
       const text = typeof names[i] === "string" ? names[i] : short(names[i]);
-      const room = bars ? Math.max(4, Math.floor(62 * step / names.length)) : 20;
-      node("text", { x: x(i), y: HEIGHT - 7, "text-anchor": edge }, this.svg).textContent = text.length > room ? `${text.slice(0, room - 1)}…` : text;
+      const room = bars ? Math.max(4, Math.floor(step * each / LETTER)) : 20;
+      const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
+      const place = bars ? Math.min(x(i), this.width - LETTER * shown.length / 2) : x(i);
+      node("text", { x: place, y: HEIGHT - 7, "text-anchor": edge }, this.svg).textContent = shown;
     }
   }
 
