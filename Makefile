@@ -80,13 +80,13 @@ bench-serve: $(DEV_STAMP) ## Measure the service beside an application that only
 .PHONY: soak
 soak: export OMP_NUM_THREADS = 1
 soak: export OPENBLAS_NUM_THREADS = 1
-soak: $(DEV_STAMP) ## Kill the service at random moments under load, for an hour: ARGS="--seconds 60", "--kills 200"
+soak: $(DEV_STAMP) ## Kill the service at random moments under load, for an hour: ARGS="--kills 200", "--full-disk"
 	$(BIN)/python -m soak $(ARGS)
 
 .PHONY: fuzz
 fuzz: export OMP_NUM_THREADS = 1
 fuzz: export OPENBLAS_NUM_THREADS = 1
-fuzz: $(DEV_STAMP) ## Edit model files and interrupt learning at random, for some minutes
+fuzz: $(DEV_STAMP) ## Edit model files, spoil tables, set parameters, interrupt and kill, at random, for five minutes
 	$(BIN)/python -m fuzz $(ARGS)
 
 .PHONY: docs

@@ -19,9 +19,18 @@ PAGES = {
     for name, text in TEXTS.items()
     if name.startswith("docs") and "```sh\n" not in text
 }
+LONG = "docs/tutorial-table.md", "docs/classification.md", "docs/explanations.md", "docs/missing-values.md"
+"""Pages whose examples run every night."""
 
 
-@pytest.mark.parametrize("page", [name for name, blocks in PAGES.items() if blocks])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(name, marks=pytest.mark.nightly) if name in LONG else name
+        for name, blocks in PAGES.items()
+        if blocks
+    ],
+)
 def test_examples_of_the_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
