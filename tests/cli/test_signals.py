@@ -1,5 +1,6 @@
 """A signal ends a command with a word, and nothing that was learnt is lost."""
 
+import os
 import re
 import signal
 import time
@@ -7,6 +8,7 @@ import time
 import pytest
 
 import ggln as package
+from ggln import cli
 
 ENDS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -91,3 +93,18 @@ def test_a_fit_without_checkpoints_says_that_nothing_was_saved(start, sales, qui
     said = process.communicate()[1]
     assert process.returncode == 128 + signal.SIGTERM
     assert said.splitlines()[-1] == "ggln: ended by a signal (SIGTERM)"
+
+
+def test_a_signal_that_becomes_another_error_is_still_a_signal(monkeypatch, capsys):
+    def swallows(**_):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5.0)
+        except BaseException as error:  # as libraries do while they are imported
+            raise ValueError("a module could not be loaded") from error
+
+    monkeypatch.setattr(cli, "app", swallows)
+    with pytest.raises(SystemExit) as end:
+        cli.run()
+    assert end.value.code == 128 + signal.SIGTERM
+    assert capsys.readouterr().err == "ggln: ended by a signal (SIGTERM)\n"

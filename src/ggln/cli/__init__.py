@@ -45,13 +45,13 @@ app.add_typer(datasets.app, name="datasets")
 
 def run() -> None:
     """Run the command; an error is one sentence and exit code 2."""
+    ending = signals.Ending()
     try:
-        with signals.handled(signals.stop):
+        with signals.handled(ending):
             code = app(prog_name="ggln", standalone_mode=False)
         sys.stdout.flush()
     except signals.StoppedError as end:
-        print(f"ggln: ended by a signal ({end.number.name})", file=sys.stderr)
-        sys.exit(128 + end.number)
+        end_by_signal(end.number)
     except BrokenPipeError:
         end_by_pipe()
     except SystemExit as end:
@@ -61,11 +61,19 @@ def run() -> None:
     except Exception as error:
         if os.environ.get("GGLN_TRACEBACK"):
             raise
+        if ending.asked is not None:
+            end_by_signal(ending.asked)
         print(f"ggln: {show.line(sentence(error))}", file=sys.stderr)
         sys.exit(2)
     if code == INTERRUPTED:  # which typer makes of it, without a word
         print("ggln: interrupted", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def end_by_signal(number: signal.Signals) -> NoReturn:
+    """End with the name of the signal, and the code that shells give to it."""
+    print(f"ggln: ended by a signal ({number.name})", file=sys.stderr)
+    sys.exit(128 + number)
 
 
 def end_by_pipe() -> NoReturn:

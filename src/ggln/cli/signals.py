@@ -23,6 +23,22 @@ def stop(number: int, *_: object) -> NoReturn:
     raise KeyboardInterrupt if number == signal.SIGINT else StoppedError(number)
 
 
+class Ending:
+    """Ends a command by an exception, and remembers the signal.
+
+    An exception that is raised in the middle of somebody else's import, callback or destructor may be swallowed or
+    turned into another one. What the command then fails with is a consequence of the signal.
+    """
+
+    def __init__(self) -> None:
+        self.asked: signal.Signals | None = None
+
+    def __call__(self, number: int, *_: object) -> NoReturn:
+        """Raise what the signal stands for."""
+        self.asked = signal.Signals(number)
+        stop(number)
+
+
 def heard() -> list[signal.Signals]:
     """Return the signals that end a command; `nohup` and a shell's background ask not to hear some."""
     return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
