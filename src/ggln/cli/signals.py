@@ -26,8 +26,8 @@ def stop(number: int, *_: object) -> NoReturn:
 class Ending:
     """Ends a command by an exception, and remembers the signal.
 
-    An exception that is raised in the middle of somebody else's import, callback or destructor may be swallowed or
-    turned into another one. What the command then fails with is a consequence of the signal.
+    An exception that is raised in the middle of somebody else's import, callback or destructor may be
+    swallowed or turned into another one. What the command then fails with is a consequence of the signal.
     """
 
     def __init__(self) -> None:
