@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ggln import GGLNRegressor, load
-from ggln.estimators.whole import Uninterrupted, lock_of
+from ggln.estimators.whole import Interruptible, Uninterrupted, lock_of
 
 SMALL = {"layer_sizes": (3, 2), "n_estimators": 2, "random_state": 1}
 GRADIENT = {**SMALL, "step": "capped", "context_dim": 2, "epochs": 1}
@@ -54,6 +54,26 @@ def test_signals_wait_for_the_outermost_end():
     with pytest.raises(KeyboardInterrupt):
         work()
     assert seen == ["after"]
+
+
+def test_a_signal_that_becomes_another_error_is_still_a_signal():
+    def swallow(error):
+        with Interruptible():
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                if error is not None:
+                    raise error from None
+
+    for error in (None, SystemError("returned a result with an exception set")):
+        with pytest.raises(KeyboardInterrupt):
+            swallow(error)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_other_errors_stay_what_they_are():
+    with pytest.raises(ZeroDivisionError), Interruptible():
+        _ = 1 / 0
 
 
 def test_other_threads_have_no_signals():

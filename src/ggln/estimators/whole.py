@@ -41,28 +41,65 @@ def lock_of(estimator: Any) -> "threading.RLock":
     return found
 
 
+Handler = Callable[[int, FrameType | None], object]
+
+
+def _take_over(hear: Handler) -> dict[int, Handler]:
+    """Let one handler hear all signals; return whose they were. They come to the main thread alone."""
+    handlers: dict[int, Handler] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            handler = _signal.getsignal(number)
+            if callable(handler):
+                handlers[number] = handler
+                _signal.signal(number, hear)
+    return handlers
+
+
+def _give_back(handlers: dict[int, Handler]) -> None:
+    for number, handler in handlers.items():
+        _signal.signal(number, handler)
+
+
 class Uninterrupted:
-    """Lets signals wait, in the main thread, which is the only one that they come to."""
+    """Lets signals wait."""
 
     def __enter__(self) -> Self:
         self._came: tuple[int, FrameType | None] | None = None
-        self._handlers: list[tuple[int, Any]] = []
-        if threading.current_thread() is threading.main_thread():
-            for number in SIGNALS:
-                handler = _signal.getsignal(number)
-                if callable(handler):
-                    self._handlers.append((number, handler))
-                    _signal.signal(number, self._note)
+        self._handlers = _take_over(self._note)
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._came = number, frame
 
     def __exit__(self, *exception: object) -> None:
-        for number, handler in self._handlers:
-            _signal.signal(number, handler)
+        _give_back(self._handlers)
         if self._came is not None:
-            dict(self._handlers)[self._came[0]](*self._came)
+            self._handlers[self._came[0]](*self._came)
+
+
+class Interruptible:
+    """Lets signals come at any time, with the exception of their handlers and no other.
+
+    Compiled code that calls Python may swallow what is raised there, or end with an exception of its own.
+    """
+
+    def __enter__(self) -> Self:
+        self._raised: BaseException | None = None
+        self._handlers = _take_over(self._pass_on)
+        return self
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        try:
+            self._handlers[number](number, frame)
+        except BaseException as error:
+            self._raised = error
+            raise
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        _give_back(self._handlers)
+        if self._raised is not None and error is not self._raised:
+            raise self._raised
 
 
 def whole(method: Method) -> Method:
@@ -84,8 +121,9 @@ def learn_part(
     keep: takes over whoever has learnt. Whatever happens, all is as it was before or as it is afterwards.
     """
     if learner.solves_within(rows):
-        learner = copy.deepcopy(learner)
-        found = lesson(learner)
+        with Interruptible():
+            learner = copy.deepcopy(learner)
+            found = lesson(learner)
         with Uninterrupted():
             keep(learner)
         return learner, found
