@@ -1,6 +1,7 @@
 """The Python in the documentation runs."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,12 @@ def anchors(text):
 
 def test_the_readme_stays_under_two_screens():
     assert len(TEXTS["README.md"].splitlines()) <= 100
+
+
+def test_the_paper_beside_ours_is_as_in_the_results():
+    overview = runpy.run_path(ROOT / "docs" / "overview.py")
+    page = TEXTS["docs/reproduce.md"]
+    assert overview["written"](page) == page, "run docs/overview.py"
 
 
 def test_every_page_is_on_the_site():
