@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ggln.palette import GREY
 from ggln.plots.style import styled
-from ggln.reproduction.shared.pictures import name_lines
+from ggln.reproduction.shared.pictures import Figure, name_lines, new_figure
 
 OURS = "GGLNRegressor()"
 RATIOS = (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50)
@@ -32,7 +31,7 @@ def compare(
     notes: what the legend has to say of a method, below all of them.
     """
     names = [name for name, methods in sets.items() if OURS in methods]
-    figure = Figure(figsize=(9.5, 1.8 + 0.5 * len(names)), layout="constrained")
+    figure = new_figure(9.5, 1.8 + 0.5 * len(names))
     left, right = figure.subplots(1, 2, sharey=True)
     for place, name in enumerate(names):
         ours = sets[name][OURS]

@@ -14,6 +14,9 @@ else:
 
 __all__ = ["Axes", "Figure", "name_lines", "new_figure", "styled"]
 
+LEAST_WIDTH = 1200
+"""Pixels, so that a picture is sharp on a page."""
+
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
@@ -33,9 +36,11 @@ def styled(draw: Callable[Parameters, Returned]) -> Callable[Parameters, Returne
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of so many inches, which arranges what is drawn on it."""
     require("matplotlib", "drawing")
+    from matplotlib import rcParams
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    sharp = max(rcParams["figure.dpi"], LEAST_WIDTH / width)
+    return Figure(figsize=(width, height), dpi=sharp, layout="constrained")
 
 
 def name_lines(panels: Sequence[Axes], names: Sequence[str]) -> None:
