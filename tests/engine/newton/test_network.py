@@ -6,10 +6,11 @@ import pytest
 from ggln.engine.newton import constants
 from ggln.engine.newton.contexts import first_level
 from ggln.engine.newton.learner import ExactLearner
-from ggln.engine.newton.network import Shape, fit_network
+from ggln.engine.newton.network import Shape
 from ggln.engine.newton.neurons.univariate import Univariate
 from ggln.engine.newton.online import ask
 from ggln.engine.newton.settings import Settings
+from ggln.engine.newton.solving import fit_network
 from ggln.engine.threads import Threads
 
 KIND = Univariate(1)

@@ -84,7 +84,7 @@ def dot(one, first, other, second, size):
 
 @inner_fast
 def add_curvature(factors, size, weight, scaled, curvatures, place):
-    """Add weight * F'F to the Hessian that begins at `place` of curvatures # OUT (`contexts.add_region`).
+    """Add weight * F'F to the Hessian that begins at `place` of curvatures # OUT (`trees.add_region`).
 
     scaled: a buffer like the factors, [Q, M]. Columns of whole vectors are done one after the other, two
     factors at a time, which stay in registers: that is what a row of one output has.
