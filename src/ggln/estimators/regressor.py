@@ -26,7 +26,8 @@ from ggln.engine.gating import SAMPLERS
 from ggln.engine.gradient.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.engine.gradient.learner import Course, Learner
 from ggln.engine.newton.constants import FOLDS, MOST_COMPONENTS, NETWORKS
-from ggln.engine.newton.learner import before_any_row, make_learner, restore_learner
+from ggln.engine.newton.learner import make_learner, restore_learner
+from ggln.engine.newton.mixtures import before_any_row
 from ggln.engine.newton.settings import Settings as ExactSettings
 from ggln.engine.scaling import within
 from ggln.engine.threads import Threads
@@ -280,7 +281,8 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             if not isinstance(self.base_model, str):
                 folds = learner.settings.assign_folds(rows.shape[0])
                 with self._progress("fitting base models", len(self.base_model) * FOLDS) as progress:
-                    learner.advise = cross_fit(self.base_model, rows, targets, folds, threads, progress)
+                    regressors = cross_fit(self.base_model, rows, targets, folds, threads, progress)
+                    learner.hand_in(regressors)
             with self._progress("learning", learner.steps(rows.shape[0]), learner) as progress:
                 learner.fit(rows, targets, weights, threads, progress)
 

@@ -75,12 +75,12 @@ def count_biases(kind: Any) -> int:
 
 @inlined
 def write_inputs(
-    kind, X, advice, regressions, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs,
+    kind, X, base, regressions, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs,
     place, count, scratch,
 ):  # fmt: skip
     """Write a layer's inputs of row t into inputs[place] # OUT [Q, M].
 
-    That is the layer below, regressions, features and biases. X: [n, d]; advice: [n, R, Q], what regressions
+    That is the layer below, regressions, features and biases. X: [n, d]; base: [n, R, Q], what regressions
     say, of which so many are heard; below: [.., K, Q], at the same place, of which `neurons` are there;
     looked_at: [layers, f], features; axes: outputs that features are given for apart, or 0; precisions:
     [layers, 2]; count: m; scratch: [Q]. Records are not passed on from row to row: their arrays would be
@@ -93,7 +93,7 @@ def write_inputs(
         j += 1
     for r in range(regressions):
         for q in range(planes):
-            inputs[place, q, j] = advice[t, r, q]
+            inputs[place, q, j] = base[t, r, q]
         j += 1
     for f in range(looked_at.shape[1]):
         value, precision = X[t, looked_at[layer, f]], precisions[layer, 0]
@@ -143,13 +143,13 @@ def find_centre(kind, inputs, place, trusted, span, centre, scratch):
 
 
 @fast_kernel
-def fill_inputs(kind, network, layer, X, advice, below, inputs):
-    """Write a layer's inputs for all rows # OUT [n, Q, m]. X: [n, d]; advice: [n, R, Q]; below: [n, K, Q]."""
+def fill_inputs(kind, network, layer, X, base, below, inputs):
+    """Write a layer's inputs for all rows # OUT [n, Q, m]. X: [n, d]; base: [n, R, Q]; below: [n, K, Q]."""
     scratch, axes = np.empty(inputs.shape[1]), network.span.shape[1] if network.along_axes else 0
     looked_at, precisions, bias_range = network.features, network.precisions, network.bias_range
     for t in range(X.shape[0]):
         write_inputs(
-            kind, X, advice, network.regressions, t, below, below.shape[1], looked_at, layer, axes,
+            kind, X, base, network.regressions, t, below, below.shape[1], looked_at, layer, axes,
             precisions, bias_range, inputs, t, network.inputs[layer], scratch,
         )  # fmt: skip
 

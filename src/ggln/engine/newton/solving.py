@@ -1,6 +1,6 @@
-"""Layers, solved one after the other; a network solved without a fold of the rows, and asked about that fold.
+"""How networks are solved: layer after layer, each without a fold of the rows, about which it is then asked.
 
-All that it needs is handed over: networks can be solved wherever there is room (`Threads.gather`).
+All that a network needs is handed over: networks can be solved wherever there is room (`Threads.gather`).
 """
 
 from typing import Any
@@ -26,8 +26,9 @@ from ggln.engine.newton.network import (
     span_of,
 )
 from ggln.engine.newton.online import ask
+from ggln.engine.newton.settings import GATES, Settings
 from ggln.engine.newton.trees import Rules, solve_root, solve_tree
-from ggln.engine.threads import Progress
+from ggln.engine.threads import Progress, Threads
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ def solve_network(
     random: np.random.Generator,
     fold: int,  # that is left out
     side: FloatArray,  # [n, d]  rows, standardised
-    advice: FloatArray,  # [n, R, Q]  what regressions say of them
+    base: FloatArray,  # [n, R, Q]  what base models say of them
     goals: FloatArray,  # [n, D]  their targets
     weights: FloatArray,  # [n]
     residuals: FloatArray,  # [n, D]  of what is known before
@@ -47,17 +48,56 @@ def solve_network(
 ) -> tuple[Network, FloatArray]:
     """Return the network, and what it says of the rows that it left out, in their order, [.., Q]."""
     out = folds == fold
-    rows = side[~out], advice[~out], goals[~out], weights[~out]
+    rows = side[~out], base[~out], goals[~out], weights[~out]
     network = fit_network(kind, shape, *rows, random, residuals[~out], progress)
     del rows
-    return network, ask(kind, network, side[out], advice[out], goals[out], weights[out])
+    return network, ask(kind, network, side[out], base[out], goals[out], weights[out])
+
+
+def solve_networks(
+    kind: Any,
+    settings: Settings,
+    table: tuple[FloatArray, FloatArray, FloatArray, FloatArray],  # side, base, goals and weights as above
+    above_base: FloatArray,  # [n, D]  residuals of the base models
+    threads: Threads,
+    progress: Progress,
+) -> tuple[list[Network], FloatArray, NDArray[np.bool_]]:
+    """Return all networks, and what groups of them say of rows left out, as `mean_left_out` does."""
+    goals, weights = table[2:]
+    folds, count = settings.assign_folds(len(goals)), settings.networks(len(goals))
+    above_mean = goals - np.average(goals, axis=0, weights=weights)
+    calls, outside = [], [e // settings.kinds % constants.FOLDS for e in range(count)]
+    for e in range(count):
+        shape, random = settings.shape(e, len(goals)), settings.random(e, GATES)
+        residuals = above_base if shape.regressions else above_mean
+        calls.append((kind, shape, random, outside[e], *table, residuals, folds))
+    found = threads.gather(solve_network, calls[::-1], progress)[::-1]
+    judged = np.full((count, len(goals), kind.planes), np.nan)
+    for e, (_, told) in enumerate(found):
+        judged[e, folds == outside[e]] = told
+    groups = [range(group, count, settings.kinds) for group in range(min(settings.kinds, count))]
+    return [network for network, _ in found], *mean_left_out(judged, groups)
+
+
+def mean_left_out(judged: FloatArray, groups: list[range]) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the mean over each group of networks, [n, groups, ..], and which rows every group has left out.
+
+    judged: [E, n, ..], what networks say of the rows that they left out, NaN of the others.
+    """
+    means, covered = [], np.ones(judged.shape[1], bool)
+    for group in groups:
+        own = judged[group.start : group.stop : group.step]
+        there = ~np.isnan(own[:, :, 0]).T
+        covered &= there.any(axis=1)
+        means.append(np.nansum(own, axis=0) / np.maximum(there.sum(axis=1), 1)[:, None])
+    return np.stack(means, axis=1), covered
 
 
 def fit_network(
     kind: Any,
     shape: Shape,
     X: FloatArray,  # [n, d]
-    advice: FloatArray,  # [n, R, Q]
+    base: FloatArray,  # [n, R, Q]
     Y: FloatArray,  # [n, D]
     weights: FloatArray,  # [n]
     random: np.random.Generator,
@@ -80,7 +120,7 @@ def fit_network(
         error = float(np.sqrt(np.average(residuals**2, axis=0, weights=weights).mean()))
         set_scale(kind, network, shape, layer, error)
         inputs = np.zeros((rows, planes, padded(int(network.inputs[layer]))))
-        fill_inputs(kind, network, layer, X, advice, below, inputs)
+        fill_inputs(kind, network, layer, X, base, below, inputs)
         table = Rows(inputs, Y, weights)
         below = np.empty((rows, size, planes))  # what was below is among the inputs: memory is for one layer
         _fit_layer(kind, network, shape, layer, table, X, judges, looked_at, residuals[judges], random, below)
