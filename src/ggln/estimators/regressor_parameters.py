@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from ggln.engine import constants
 from ggln.engine.gating import SAMPLERS
-from ggln.engine.gradient.build import BASE_MODELS, COVARIANCES, Settings
+from ggln.engine.gradient.build import BASE_MODELS, Settings
+from ggln.engine.neurons.kinds import COVARIANCES
 from ggln.engine.newton.constants import NETWORKS
 from ggln.engine.newton.settings import Settings as ExactSettings
 from ggln.estimators.base import NetworkEstimator

@@ -38,6 +38,7 @@ from ggln.engine.checks import (
 )
 from ggln.engine.constants import CONTEXT_DIM_MAX, MAX_MAGNITUDE
 from ggln.engine.newton import constants
+from ggln.engine.newton.kinds import COVARIANCES
 from ggln.engine.newton.network_layouts import check_network, check_regression
 from ggln.engine.newton.support import Edges
 
@@ -56,7 +57,7 @@ SETTINGS = {
     "bias_variance": SCALE,
     "min_variance": SCALE,
     "max_variance": SCALE,
-    "covariance": one_of("apart", "isotropic", "diagonal", "full"),
+    "covariance": one_of("apart", *COVARIANCES),
     "standardize": one_of(True, False, "inputs"),
     "features": integer(1),
     "outputs": integer(1),
