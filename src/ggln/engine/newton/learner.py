@@ -3,7 +3,7 @@
 `fit` solves all rows. Each network leaves out one fold of them and predicts it: these predictions decide the
 shares of the mixture. `partial_fit` goes on from any state, row by row. A table keeps its rows and is solved
 afresh whenever they have grown by a quarter; a stream that begins without `fit` keeps its first rows and is
-solved afresh as they grow (`schedule`). What a learner knows depends on the rows alone, not on the calls.
+solved afresh as they grow (`next_half`). What a learner knows depends on the rows alone, not on the calls.
 """
 
 from collections.abc import Sequence
