@@ -29,6 +29,7 @@ def learner():
         smooth = np.stack([np.sin(2 * X[:, 0]) + np.abs(X[:, 1] - 5), X[:, 0] * X[:, 2]], axis=1)
         Y = (smooth + 0.1 * random.normal(size=smooth.shape))[:, :outputs]
         model = GGLNRegressor(**{**SMALL, **settings}, covariance=covariance).fit(X[:120], Y[:120])
+        assert len(model.learner_.networks) == SMALL["n_estimators"]
         return model.learner_, X[120:]
 
     return make

@@ -107,6 +107,7 @@ def learner(**changes):
 def same(one, other):
     """Say whether two learners know the same, bit for bit."""
     (_, first), (_, second) = one.state(), other.state()
+    assert first.keys() == second.keys()
     for name, array in first.items():
         np.testing.assert_array_equal(second[name], array, name)
 
