@@ -94,6 +94,26 @@ def test_documentation_names_files_that_exist():
         assert (ROOT / name).exists() or (ROOT / "src" / "ggln" / name).exists(), name
 
 
+def test_equations_name_functions_that_exist():
+    text, package = (ROOT / "docs/equations.md").read_text(), ROOT / "src/ggln"
+    named = re.findall(r"`([\w/*]+\.py)` \(((?:`\w+`(?:, )?)+)\)", text)
+    assert len(named) > 30
+    for name, functions in named:
+        files = [*package.glob(name), *(package / "engine/newton").glob(name)]
+        code = "".join(path.read_text() for path in files)
+        for function in re.findall(r"\w+", functions):
+            assert re.search(rf"^(?:def|class) {function}\b", code, re.MULTILINE), f"{function} in {name}"
+
+
+def test_documentation_names_every_module_of_exact_learning():
+    text = (ROOT / "docs/architecture.md").read_text().partition("| module of `ggln.engine.newton` |")[2]
+    rows = re.findall(r"^\| (`[^|]*`) \|", text.partition("\n\n")[0], re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    package = ROOT / "src/ggln/engine/newton"
+    there = {path.stem for path in package.glob("*.py")} - {"__init__"} | {"neurons"}
+    assert sorted(named) == sorted(there)
+
+
 def test_readme_example_runs():
     code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert code is not None

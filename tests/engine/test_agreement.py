@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ggln.engine.gating import Gates
-from ggln.engine.gradient import reference
+from ggln.engine.gradient import inspect, reference
 from ggln.engine.gradient.build import Settings, build, draw_gates
 from ggln.engine.gradient.reference import Constraints, Gaussians, ReferenceNetwork
 from ggln.engine.threads import Threads
@@ -133,7 +133,7 @@ def compare(settings: Settings, side: Array, targets: Array, rtol: float) -> int
     after = ensemble.components(side, Threads(1)).outputs[:, 0]
     for t in range(len(side)):
         for mine, plain in zip(
-            ensemble.active_weights(0, side[t : t + 1]), twin.active_weights(side[t]), strict=True
+            inspect.active_weights(ensemble, 0, side[t : t + 1]), twin.active_weights(side[t]), strict=True
         ):
             np.testing.assert_allclose(mine, plain, err_msg=f"weights of row {t}", **close)
         with watch_ties(twin.structure) as found_ties:

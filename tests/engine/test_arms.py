@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ggln.engine.arms.networks import Arms
-from ggln.engine.gradient import reference
+from ggln.engine.gradient import inspect, reference
 from ggln.engine.gradient.build import Settings, build, draw_gates
 from ggln.engine.threads import Threads
 
@@ -61,7 +61,7 @@ def test_an_arm_is_a_network_of_its_own(
         assert np.array_equal(alone.weights, learnt.table.weights[2 * arm : 2 * arm + 2])
         for e in range(2):
             for z in side[:5]:
-                kept = alone.active_weights(e, z[None])
+                kept = inspect.active_weights(alone, e, z[None])
                 slots = learnt.table.pool.index[
                     learnt.group * arm + alone.neurons * e + np.arange(alone.neurons),
                     [reference.context(learnt.gates, alone.neurons * e + k, z) for k in range(alone.neurons)],

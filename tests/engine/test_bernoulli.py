@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from ggln.engine.gradient import inspect
 from ggln.engine.gradient import reference_bernoulli as twins
 from ggln.engine.gradient.build import Settings, bernoulli_settings, build, draw_gates
 from ggln.engine.gradient.reference_bernoulli import ReferenceBernoulli
@@ -40,7 +41,7 @@ def compare(chosen: Settings, side: Array, targets: Array, rtol: float) -> None:
     np.testing.assert_allclose(ensemble.weights[0], twin.mixture(), err_msg="switching", **close)
     mean, _ = ensemble.moments(side, Threads(1))
     for t in range(len(side)):
-        weights = ensemble.active_weights(0, side[t : t + 1])
+        weights = inspect.active_weights(ensemble, 0, side[t : t + 1])
         for mine, plain in zip(weights, twin.active_weights(side[t]), strict=True):
             np.testing.assert_allclose(mine, plain.reshape(mine.shape), err_msg=f"weights, row {t}", **close)
         expected = twin.mixture() @ np.concatenate(twin.predict(side[t]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ggln.engine.constants import STEP_CAP
-from ggln.engine.gradient import reference
+from ggln.engine.gradient import inspect, reference
 from ggln.engine.gradient.build import Settings, build, draw_gates
 from ggln.engine.gradient.reference import Gaussians, ReferenceNetwork
 from ggln.engine.threads import Threads
@@ -36,9 +36,9 @@ def test_gradient_of_every_neuron(kind: str, make_settings: Callable[..., Settin
     side, targets = make_rows(settings, 1)
     gates = draw_gates(settings, side)
     ensemble, twin = build(settings, gates), ReferenceNetwork(settings, gates)
-    before = ensemble.active_weights(0, side)
+    before = inspect.active_weights(ensemble, 0, side)
     ensemble.learn(side, targets, Threads(1))
-    after = ensemble.active_weights(0, side)
+    after = inspect.active_weights(ensemble, 0, side)
     for inputs, old, new in zip(inputs_of_layers(twin, side[0]), before, after, strict=True):
         steps = 1e-5 * np.eye(old.shape[1])
         for k in range(old.shape[0]):
@@ -66,9 +66,9 @@ def test_capped_step_is_the_cap_over_the_trace(
     side, targets = make_rows(settings, 1)
     gates = draw_gates(settings, side)
     ensemble, twin = build(settings, gates), ReferenceNetwork(settings, gates)
-    (inputs,), (old,) = inputs_of_layers(twin, side[0]), ensemble.active_weights(0, side)
+    (inputs,), (old,) = inputs_of_layers(twin, side[0]), inspect.active_weights(ensemble, 0, side)
     ensemble.learn(side, targets, Threads(1))
-    (new,) = ensemble.active_weights(0, side)
+    (new,) = inspect.active_weights(ensemble, 0, side)
     output = reference.product(old[0], inputs)
     trace = reference.hessian_trace_bound if kind == "full" else reference.hessian_trace
     step = STEP_CAP / trace(*output, inputs) * reference.gradient(targets[0], *output, inputs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ggln.engine.gradient import inspect
 from ggln.engine.gradient.build import Settings, build, draw_gates
 from ggln.engine.threads import Threads
 
@@ -34,7 +35,7 @@ def test_neuron_without_weights_predicts_zero(
     networks = build(settings, draw_gates(settings, side))
     networks.learn(side[:1], targets[:1], Threads(1))
     networks.pool.numbers[networks.pool.visited()[2][0]] = -networks.shape.priors[0]
-    assert not np.any(networks.active_weights(0, side[:1])[0])
+    assert not np.any(inspect.active_weights(networks, 0, side[:1])[0])
     found = networks.components(side, Threads(1)).outputs[..., :outputs]
     np.testing.assert_allclose(found, 0.0, atol=0.05 * settings.bias_range)
 
@@ -75,5 +76,5 @@ def test_outputs_stay_in_their_ranges(
         precisions = np.linalg.eigvalsh(precisions.reshape(30, -1, 2, 2))
     assert np.all((precisions >= 0.01 * (1 - 1e-9)) & (precisions <= 100.0 * (1 + 1e-9)))
     np.testing.assert_allclose(components.weights.sum(), 1.0)
-    for weights in networks.active_weights(0, 1e3 * side[:1]):
+    for weights in inspect.active_weights(networks, 0, 1e3 * side[:1]):
         assert np.all((weights >= -0.1 - 1e-12) & (weights <= 2.0 + 1e-12))

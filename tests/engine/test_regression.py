@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ggln.engine.bases.reference_regression import JointRegression
 from ggln.engine.bases.triangle import sweep
+from ggln.engine.gradient import inspect
 from ggln.engine.gradient.build import Settings, build, draw_gates
 from ggln.engine.threads import Threads
 
@@ -41,7 +42,7 @@ def test_predictions_are_those_of_the_twin(
     ensemble = build(chosen, draw_gates(chosen, side))
     twin = JointRegression(features, outputs, chosen.min_variance)
     for t in range(12):
-        means, variances = ensemble.base_row(0, side[t : t + 1])
+        means, variances = inspect.base_row(ensemble, 0, side[t : t + 1])
         mean, variance = twin.predict(side[t])
         np.testing.assert_allclose(means[:-1], np.repeat(np.clip(side[t], -4, 4)[:, None], outputs, axis=1))
         np.testing.assert_allclose(means[-1], np.clip(mean, -4, 4), rtol=1e-8, atol=1e-8)

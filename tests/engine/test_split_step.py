@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ggln.engine import constants
-from ggln.engine.gradient import reference
+from ggln.engine.gradient import inspect, reference
 from ggln.engine.gradient.build import Settings, build, draw_gates
 from ggln.engine.gradient.reference import Gaussians, ReferenceNetwork
 from ggln.engine.threads import Threads
@@ -48,7 +48,9 @@ def test_engine_equals_twin(
         layers = twin.learn(side[t], targets[t])
         means = np.concatenate([layer.means for layer in layers])
         np.testing.assert_allclose(recorded.outputs[t, 0, :, :3], means, rtol=1e-9, atol=1e-9)
-    for mine, plain in zip(ensemble.active_weights(0, side[:1]), twin.active_weights(side[0]), strict=True):
+    for mine, plain in zip(
+        inspect.active_weights(ensemble, 0, side[:1]), twin.active_weights(side[0]), strict=True
+    ):
         np.testing.assert_allclose(mine, plain, rtol=1e-9, atol=1e-12)
 
 

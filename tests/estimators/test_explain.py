@@ -420,6 +420,7 @@ def test_conditions_read_as_inequalities(tiny, table, learning):
     new = frame[:1] + 1e-3  # gates may go right through a row that was learnt
     gates = tiny(step=learning, gating="axis").fit(frame, y).active_gates(new)
     row = new.iloc[0].to_dict()
+    assert gates.conditions()
     for condition in gates.conditions():
         assert eval(condition, {}, row), condition
 

@@ -42,6 +42,7 @@ def test_gates_of_a_row_that_lacks_values(regressor, gappy):
         np.isnan(gates.projections), lacks | (gates.normals @ np.isnan(row[0]) != 0.0)
     )
     known = ~np.isnan(gates.projections)
+    assert 0 < np.count_nonzero(known) < known.size
     np.testing.assert_array_equal(gates.inside[known], (gates.projections >= gates.offsets)[known])
     np.testing.assert_array_equal(gates.bounds[0], [-np.inf, np.inf])
     assert gates.bounds[1, 0] <= 0.5 <= gates.bounds[1, 1]

@@ -62,6 +62,7 @@ def test_projection_and_barriers_keep_weights_allowed(random):
     outside = np.array([3.0, -1.0, 0.5])
     found = paper.project(outside, experts, limits)
     violated = A @ outside > u
+    assert violated.any()
     np.testing.assert_allclose(A[violated] @ found, u[violated])
     other = np.linalg.lstsq(A[violated], u[violated], rcond=None)[0]  # also meets them, further away
     assert np.linalg.norm(found - outside) <= np.linalg.norm(other - outside)

@@ -16,8 +16,7 @@ from ggln.density.scaling import LEAST_NOISE
 from ggln.engine import constants
 from ggln.engine.gradient.build import Settings
 from ggln.estimators.base import NetworkEstimator
-from ggln.estimators.ranges import COUNTS, JOBS, RATE, SEED, Interval, is_real
-from ggln.estimators.regressor import SCALE
+from ggln.estimators.ranges import COUNTS, JOBS, RATE, SCALE, SEED, Interval, is_real
 
 GRADIENT_NOISE = 0.2
 """The noise of networks that learn by gradient steps, unless another is asked for."""

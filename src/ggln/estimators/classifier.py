@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from collections.abc import Mapping
 from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -21,13 +19,9 @@ from sklearn.utils.validation import (
 )
 
 from ggln import persistence
-from ggln.engine import constants
 from ggln.engine.checks import require
-from ggln.engine.gating import SAMPLERS
-from ggln.engine.gradient.build import Settings, bernoulli_settings
 from ggln.engine.gradient.learner import Course, Learner
 from ggln.engine.newton.classes import ClassLearner
-from ggln.engine.newton.settings import Settings as ExactSettings
 from ggln.estimators import labels
 from ggln.estimators.base import (
     ROWS,
@@ -40,20 +34,16 @@ from ggln.estimators.base import (
     those_that_count,
 )
 from ggln.estimators.base_regressors import find_splits
+from ggln.estimators.classifier_parameters import ClassifierParameters
 from ggln.estimators.numeric import dense, naming_text
 from ggln.estimators.probabilistic import ProbabilityMixin, mix
-from ggln.estimators.ranges import COUNTS, JOBS, RATE, SEED, Interval
 from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, stretches
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[Any]
-NEWTON_GATING = {"tree": "residual", "residual": "residual", "axis": "axis", "mixed": "mixed"}
-"""What networks that are solved take, and what it is there: splits are picked by residuals, without trees."""
-ONE = np.ones(1)
-"""The weight of a single row."""
 
 
-class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
+class GLNClassifier(ProbabilityMixin, ClassifierMixin, ClassifierParameters):
     """Classification with probabilities, learnt exactly and without backpropagation.
 
     Every neuron of a Bernoulli gated linear network predicts the class itself. It is a geometric mixture of
@@ -136,77 +126,6 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict_proba(X[400:]).shape, bool(model.score(X[400:], y[400:]) > 0.95)
     ((169, 2), True)
     """
-
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        "layer_sizes": ["array-like"],
-        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
-        "epochs": [COUNTS],
-        "n_estimators": [COUNTS],
-        "gating": [StrOptions(set(SAMPLERS))],
-        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
-        "learning_rate": [RATE],
-        "step": [StrOptions({"normalised", "ogd", "newton"})],
-        "decay": [None, Interval(Real, 0, None, closed="neither")],
-        "weight_range": ["array-like"],
-        "min_probability": [Interval(Real, 1e-9, 0.5, closed="left")],
-        "hinges": [Interval(Integral, 0, constants.MAX_HINGES, closed="both")],
-        "aggregation": [StrOptions({"switching", "last"})],
-        "anneal": ["boolean"],
-        "standardize": ["boolean"],
-        "shuffle": ["boolean"],
-        "random_state": SEED,
-        "n_jobs": JOBS,
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        *,
-        layer_sizes: Sequence[int] = (8, 8, 8),
-        context_dim: int | Sequence[int] | None = None,
-        epochs: int = 20,
-        n_estimators: int = 16,
-        gating: str = "residual",
-        gating_bias: float | str = "data",
-        learning_rate: float = 0.2,
-        step: str = "newton",
-        decay: float | None = None,
-        weight_range: tuple[float, float] = (-200.0, 200.0),
-        min_probability: float = 1e-3,
-        hinges: int = 0,
-        aggregation: str = "switching",
-        anneal: bool = True,
-        standardize: bool = True,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.layer_sizes = layer_sizes
-        self.context_dim = context_dim
-        self.epochs = epochs
-        self.n_estimators = n_estimators
-        self.gating = gating
-        self.gating_bias = gating_bias
-        self.learning_rate = learning_rate
-        self.step = step
-        self.decay = decay
-        self.weight_range = weight_range
-        self.min_probability = min_probability
-        self.hinges = hinges
-        self.aggregation = aggregation
-        self.anneal = anneal
-        self.standardize = standardize
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.step == "newton"
-        tags.input_tags.sparse = True
-        return tags
 
     # weights can be routed, though `fit` does not name them: gradient steps refuse them, and scikit-learn's
     # ensembles give them to whatever names them
@@ -332,25 +251,6 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
 
     # Checks --------------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        self._validate_params()
-        self._check_network()
-        if self.step != "newton":
-            if self.context_dim is None:
-                raise ValueError(
-                    f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates'
-                )
-        elif self.hinges:
-            raise ValueError(
-                f'hinges={self.hinges} needs step="normalised" or "ogd"; step="newton" has a regression '
-                "of its own below its networks: leave hinges at 0"
-            )
-        elif self.gating not in NEWTON_GATING:
-            raise ValueError(
-                f'gating={self.gating!r} needs step="normalised" or "ogd"; step="newton" takes '
-                f"{tuple(NEWTON_GATING)}"
-            )
-
     def _check_table(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[FloatArray, Labels]:
         """Return checked rows and labels to learn."""
         X = dense(X)
@@ -429,46 +329,6 @@ class GLNClassifier(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         learner = Learner(self._settings(shape[1], outputs), find_splits)
         self._check_initial_weight(learner.ensemble.shape.priors.min())
         return learner
-
-    def _exact_settings(self, shape: tuple[int, ...], outputs: int) -> ExactSettings:
-        """Return the settings of networks that are solved; those of Gaussians mean nothing here."""
-        return ExactSettings(
-            layer_sizes=tuple(int(size) for size in self.layer_sizes),
-            context_dims=self._context_dims(),
-            n_estimators=int(self.n_estimators),
-            gating=NEWTON_GATING[self.gating],
-            regressions=True,
-            base_variance=1.0,
-            bias_range=1.0,
-            bias_variance=1.0,
-            min_variance=1e-10,
-            max_variance=1e2,
-            covariance="isotropic",
-            standardize=bool(self.standardize),
-            features=shape[1],
-            outputs=outputs,
-            seed=self._seed(),
-            online=shape[0] == 0,
-        )
-
-    def _settings(self, features: int, outputs: int) -> Settings:
-        """Return the settings of networks that learn by gradient steps."""
-        return bernoulli_settings(
-            **self._shape(),
-            features=features,
-            outputs=outputs,
-            seed=self._seed(),
-            n_estimators=self.n_estimators,
-            gating=self.gating,
-            gating_bias=self.gating_bias,
-            learning_rate=self.learning_rate,
-            step=self.step,
-            decay=self.decay,
-            min_probability=self.min_probability,
-            hinges=int(self.hinges),
-            aggregation=self.aggregation,
-            standardize=bool(self.standardize),
-        )
 
 
 def _weight_among(method: str, more: dict[str, Any], exact: bool) -> ArrayLike | None:

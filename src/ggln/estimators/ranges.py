@@ -44,6 +44,8 @@ SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, 
 COUNTS = Interval(Integral, 1, MOST, closed="both")
 JOBS = [None, Interval(Integral, -MOST, -1, closed="both"), COUNTS]
 RATE = Interval(Real, 0, 1e9, closed="right")
+SCALE = Interval(Real, 1e-9, 1e9, closed="both")
+"""Settings with the meaning of a scale: the kernels square them in single precision, which ends at 1e38."""
 
 
 class LateParameters:

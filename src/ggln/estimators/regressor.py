@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from collections.abc import Mapping
 from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -22,12 +20,10 @@ from ggln import persistence
 from ggln.distributions.assembly import Distribution, mixture
 from ggln.engine import constants
 from ggln.engine.checks import require
-from ggln.engine.gating import SAMPLERS
-from ggln.engine.gradient.build import BASE_MODELS, COVARIANCES, Settings
 from ggln.engine.gradient.learner import Course, Learner
-from ggln.engine.newton.constants import FOLDS, MOST_COMPONENTS, NETWORKS
-from ggln.engine.newton.learner import before_any_row, make_learner, restore_learner
-from ggln.engine.newton.settings import Settings as ExactSettings
+from ggln.engine.newton.constants import FOLDS, MOST_COMPONENTS
+from ggln.engine.newton.learner import make_learner, restore_learner
+from ggln.engine.newton.mixtures import before_any_row
 from ggln.engine.scaling import within
 from ggln.engine.threads import Threads
 from ggln.estimators.base import (
@@ -43,22 +39,14 @@ from ggln.estimators.base_regressors import cross_fit, find_splits
 from ggln.estimators.distributional import DistributionMixin
 from ggln.estimators.named_rows import with_names
 from ggln.estimators.numeric import as_numbers, dense, naming_text
-from ggln.estimators.ranges import COUNTS, JOBS, MOST, RATE, SEED, Interval
+from ggln.estimators.regressor_parameters import RegressorParameters
 from ggln.estimators.whole import Uninterrupted, learn_part, lock_of, stretches
 from ggln.explain import ExplainMixin
 
 FloatArray = NDArray[np.float64]
-SCALE = Interval(Real, 1e-9, 1e9, closed="both")
-"""Settings with the meaning of a scale: the kernels square them in single precision, which ends at 1e38."""
-VARIANCE = Interval(Real, 1e-15, 1e9, closed="both")
-NEWTON_GATING = "residual", "axis", "mixed"
-NEWTON_BASES = "auto", "feature"
-"""What networks that are solved take."""
-MEMORY = Interval(Integral, 16, MOST, closed="both")
-"""Rows that are remembered: with fewer, there would be too few for networks."""
 
 
-class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimator):
+class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, RegressorParameters):
     """Regression with a predictive distribution, learnt exactly, online, and without backpropagation.
 
     Every neuron of a Gaussian gated linear network predicts the target's density itself, as a weighted
@@ -149,102 +137,6 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
     ((42,), (42,), (42,))
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        "layer_sizes": ["array-like"],
-        "context_dim": [Interval(Integral, 0, constants.CONTEXT_DIM_MAX, closed="both"), "array-like", None],
-        "epochs": [COUNTS],
-        "n_estimators": [COUNTS, None],
-        "gating": [StrOptions(set(SAMPLERS))],
-        "gating_bias": [Interval(Real, 0, None, closed="left"), StrOptions({"data"})],
-        "base_model": [StrOptions({"auto", *BASE_MODELS}), list, tuple],
-        "base_variance": [SCALE, None],
-        "bias_range": [SCALE],
-        "bias_variance": [SCALE],
-        "learning_rate": [RATE],
-        "step": [StrOptions({"newton", "capped", "ogd"})],
-        "forgetting": [MEMORY, StrOptions({"auto"}), None],
-        "projection": [StrOptions({"clip", "exact", "log_barrier"})],
-        "barrier": [RATE],
-        "weight_range": ["array-like"],
-        "min_variance": [VARIANCE],
-        "max_variance": [SCALE],
-        "aggregation": [StrOptions({"switching", "last"})],
-        "covariance": [StrOptions({"apart", *COVARIANCES})],
-        "anneal": ["boolean"],
-        "folds": [Interval(Integral, 0, None, closed="left")],
-        "standardize": ["boolean", StrOptions({"inputs"})],
-        "shuffle": ["boolean"],
-        "random_state": SEED,
-        "n_jobs": JOBS,
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        *,
-        layer_sizes: Sequence[int] = (10,) * 5,
-        context_dim: int | Sequence[int] | None = None,
-        n_estimators: int | None = None,
-        step: str = "newton",
-        gating: str = "residual",
-        gating_bias: float | str = "data",
-        base_model: str | Sequence[Any] = "auto",
-        base_variance: float | None = 1.0,
-        bias_range: float = 5.0,
-        bias_variance: float = 1.0,
-        learning_rate: float = 3e-2,
-        epochs: int = 20,
-        anneal: bool = True,
-        folds: int = 5,
-        forgetting: int | str | None = "auto",
-        projection: str = "clip",
-        barrier: float = 1e-6,
-        weight_range: tuple[float, float] = (0.0, 1e3),
-        min_variance: float = 1e-10,
-        max_variance: float = 1e2,
-        aggregation: str = "switching",
-        covariance: str = "apart",
-        standardize: bool | str = True,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.layer_sizes = layer_sizes
-        self.context_dim = context_dim
-        self.epochs = epochs
-        self.n_estimators = n_estimators
-        self.gating = gating
-        self.gating_bias = gating_bias
-        self.base_model = base_model
-        self.base_variance = base_variance
-        self.bias_range = bias_range
-        self.bias_variance = bias_variance
-        self.learning_rate = learning_rate
-        self.step = step
-        self.projection = projection
-        self.barrier = barrier
-        self.weight_range = weight_range
-        self.min_variance = min_variance
-        self.max_variance = max_variance
-        self.aggregation = aggregation
-        self.covariance = covariance
-        self.anneal = anneal
-        self.folds = folds
-        self.forgetting = forgetting
-        self.standardize = standardize
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.input_tags.allow_nan = self.step == "newton"
-        tags.input_tags.sparse = True
-        return tags
-
     # Learning ------------------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -280,7 +172,7 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
             if not isinstance(self.base_model, str):
                 folds = learner.settings.assign_folds(rows.shape[0])
                 with self._progress("fitting base models", len(self.base_model) * FOLDS) as progress:
-                    learner.advise = cross_fit(self.base_model, rows, targets, folds, threads, progress)
+                    learner.hand_in(cross_fit(self.base_model, rows, targets, folds, threads, progress))
             with self._progress("learning", learner.steps(rows.shape[0]), learner) as progress:
                 learner.fit(rows, targets, weights, threads, progress)
 
@@ -392,40 +284,6 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
 
     # Checks --------------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        self._validate_params()
-        self._check_network()
-        if self.step == "newton":
-            self._check_newton()
-        elif self.context_dim is None:
-            raise ValueError(
-                f'context_dim=None needs step="newton", got step={self.step!r}: name a number of gates'
-            )
-        elif not isinstance(self.base_model, str):
-            raise ValueError(f'regressors as base_model need step="newton", got step={self.step!r}')
-        if self.folds == 1:
-            raise ValueError("folds must be 0 or at least 2, got 1")
-        self._check_variances()
-        if self.base_variance is None and self.base_model != "blr":
-            raise ValueError(f'base_variance=None needs base_model="blr", got base_model={self.base_model!r}')
-
-    def _check_newton(self) -> None:
-        """Refuse what networks that are solved do not have."""
-        if self.gating not in NEWTON_GATING:
-            raise ValueError(
-                f'gating={self.gating!r} needs step="capped" or "ogd"; step="newton" takes {NEWTON_GATING}'
-            )
-        if isinstance(self.base_model, str):
-            if self.base_model not in NEWTON_BASES:
-                raise ValueError(
-                    f'base_model={self.base_model!r} needs step="capped" or "ogd"; step="newton" takes '
-                    f"{NEWTON_BASES} or regressors"
-                )
-            return
-        for regressor in self.base_model:
-            if not (hasattr(regressor, "fit") and hasattr(regressor, "predict")):
-                raise ValueError(f"base_model must hold regressors with fit and predict, got {regressor!r}")
-
     def _check_weights(self, sample_weight: ArrayLike | None, rows: FloatArray, exact: bool) -> FloatArray:
         """Return checked weights of rows; exact: whether networks are solved."""
         if sample_weight is None:
@@ -519,44 +377,6 @@ class GGLNRegressor(DistributionMixin, ExplainMixin, RegressorMixin, BaseEstimat
         learner = Learner(self._settings(shape, outputs), find_splits)
         self._check_initial_weight(learner.ensemble.shape.priors.min())
         return learner
-
-    def _exact_settings(self, shape: tuple[int, int], outputs: int) -> ExactSettings:
-        """Return the settings of networks that are solved."""
-        return ExactSettings(
-            layer_sizes=tuple(int(size) for size in self.layer_sizes),
-            context_dims=self._context_dims(),
-            n_estimators=None if self.n_estimators is None else int(self.n_estimators),
-            gating=self.gating,
-            regressions=self.base_model != "feature",
-            regressors=0 if isinstance(self.base_model, str) else len(self.base_model),
-            base_variance=float(self.base_variance or 1.0),
-            bias_range=float(self.bias_range),
-            bias_variance=float(self.bias_variance),
-            min_variance=float(self.min_variance),
-            max_variance=float(self.max_variance),
-            covariance=self.covariance,
-            standardize=self.standardize if isinstance(self.standardize, str) else bool(self.standardize),
-            features=shape[1],
-            outputs=outputs,
-            seed=self._seed(),
-            online=shape[0] == 0,
-            forgetting=self.forgetting if isinstance(self.forgetting, str | None) else int(self.forgetting),
-        )
-
-    def _settings(self, shape: tuple[int, int], outputs: int) -> Settings:
-        """Return the settings of networks that learn by gradient steps."""
-        names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
-        values = {name: getattr(self, name) for name in names} | self._shape()
-        if self.base_model == "auto":
-            values["base_model"] = "feature"
-        if self.covariance == "apart":
-            values["covariance"] = "isotropic"
-        if self.n_estimators is None:
-            values["n_estimators"] = NETWORKS
-        values["folds"] = int(self.folds) if shape[0] >= 2 * self.folds else 0
-        if not isinstance(self.standardize, str):
-            values["standardize"] = bool(self.standardize)  # also of NumPy's booleans
-        return Settings(**values, features=shape[1], outputs=outputs, seed=self._seed())
 
     def _keep(self, learner: Any, targets: FloatArray) -> None:
         with Uninterrupted():

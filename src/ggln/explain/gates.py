@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.engine.gradient import inspect
 from ggln.engine.gradient.learner import Learner
 from ggln.engine.gradient.network import SIZE
 
@@ -74,7 +75,7 @@ def active_gates(learner: Learner, row: FloatArray, names: list[str]) -> ActiveG
     normals = np.zeros((codes.size, columns))
     normals[single, codes[single]] = 1.0
     normals[~single] = gates.normals[codes[~single] - columns] / scale
-    inside = ensemble.active_contexts(side[None])[neurons, 0] >> places & 1
+    inside = inspect.active_contexts(ensemble, side[None])[neurons, 0] >> places & 1
     # in the user's units; a single column keeps the weight 1, so that its offset is a threshold
     own = np.where(single, scale[np.where(single, codes, 0)], 1.0)
     user_offsets = offsets * own + normals @ shift

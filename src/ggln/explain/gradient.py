@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions.assembly import gaussians
+from ggln.engine.gradient import inspect
 from ggln.engine.gradient.learner import Learner
 from ggln.engine.threads import Threads
 from ggln.explain.contributions import Explanation, explain
@@ -60,7 +61,7 @@ class GradientInspector:
     def contexts(self, rows: FloatArray) -> NDArray[np.int32]:
         """Return contexts [n, networks, neurons], bit i of gate i."""
         ensemble = self.learner.ensemble
-        found = ensemble.active_contexts(self.learner.side(rows))
+        found = inspect.active_contexts(ensemble, self.learner.side(rows))
         return found.T.reshape(len(rows), ensemble.networks, ensemble.neurons)
 
     def active_gates(self, row: FloatArray, names: list[str]) -> ActiveGates:

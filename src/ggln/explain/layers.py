@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.engine.gradient import inspect
 from ggln.engine.gradient.ensemble import Ensemble
 from ggln.engine.gradient.network import DENSE, HOT, SIZE
 from ggln.engine.neurons.description import biases, has_matrices
@@ -63,14 +64,14 @@ def forward(ensemble: Ensemble, network: int, side: FloatArray) -> list[Neurons]
     """Run rows through a network's layers, keeping what the way back needs. side: [T, d]."""
     kind, _, limits, _ = ensemble.rules
     full, outputs = has_matrices(kind), int(kind.outputs)
-    means, variances = ensemble.base_rows(network, side)
+    means, variances = inspect.base_rows(ensemble, network, side)
     bias_means, bias_precisions = biases(kind)
     bias_weighted = apply(bias_precisions, bias_means)
     unit = np.eye(outputs) if full else np.ones(outputs)
     precisions = (1.0 / variances).reshape(*variances.shape, *[1] * unit.ndim) * unit
     weighted = apply(precisions, means)
     layers = []
-    for weights in ensemble.row_weights(network, side):
+    for weights in inspect.row_weights(ensemble, network, side):
         precisions, weighted = _with(precisions, bias_precisions), _with(weighted, bias_weighted)
         summed, total = mix(weights, weighted), mix(weights, precisions)
         inverse, narrowed = (_keep_matrices if full else _keep_diagonals)(total, limits)

@@ -14,6 +14,7 @@ from ggln.engine.bases.base_models import AxesBase
 from ggln.engine.bases.base_models import slopes as base_slopes
 from ggln.engine.bases.regression import JointBase
 from ggln.engine.bases.triangle import derivatives
+from ggln.engine.gradient import inspect
 from ggln.engine.gradient.ensemble import Ensemble
 from ggln.engine.gradient.learner import Learner
 from ggln.engine.neurons.protocol import Limits
@@ -127,7 +128,7 @@ def _by_column(ensemble: Ensemble, network: int, side: FloatArray, adjoint: Adjo
     found = np.zeros((rows, side.shape[1], outputs))
     if ensemble.base_inputs == 0:
         return found
-    means, variances = ensemble.base_rows(network, side)
+    means, variances = inspect.base_rows(ensemble, network, side)
     precisions = 1.0 / variances
     on_weighted = adjoint.weighted_means[:, :, : ensemble.base_inputs]  # [T, O, inputs, D]
     on_precision = adjoint.precisions[:, :, : ensemble.base_inputs]

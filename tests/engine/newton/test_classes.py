@@ -9,8 +9,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from ggln.engine.newton.classes import KIND, ClassLearner, merge_rows, networks_of_column, sigmoid
-from ggln.engine.newton.network import fit_network
 from ggln.engine.newton.settings import Settings
+from ggln.engine.newton.solving import fit_network
 from ggln.engine.threads import Threads
 
 EVERY = pytest.mark.parametrize("classes", [2, 3])

@@ -5,10 +5,11 @@ import pytest
 
 from ggln.engine.jit import fast_kernel
 from ggln.engine.newton import constants, contexts, reference
-from ggln.engine.newton.contexts import Rows, Rules, make_work, order_by_context, solve_tree
+from ggln.engine.newton.contexts import Rows, make_work, order_by_context
 from ggln.engine.newton.lanes import padded
 from ggln.engine.newton.neurons.univariate import Univariate
 from ggln.engine.newton.reference_structures import Univariate as Twin
+from ggln.engine.newton.trees import Rules, solve_tree
 
 KIND, TWIN = Univariate(1), Twin()
 SIZES = 1, 3, 8, 13, 21

@@ -29,6 +29,7 @@ def learner():
         smooth = np.stack([np.sin(2 * X[:, 0]) + np.abs(X[:, 1] - 5), X[:, 0] * X[:, 2]], axis=1)
         Y = (smooth + 0.1 * random.normal(size=smooth.shape))[:, :outputs]
         model = GGLNRegressor(**{**SMALL, **settings}, covariance=covariance).fit(X[:120], Y[:120])
+        assert len(model.learner_.networks) == SMALL["n_estimators"]
         return model.learner_, X[120:]
 
     return make
@@ -36,7 +37,7 @@ def learner():
 
 def product(kind, network, view, gated_by):
     """What the last layer says together, by the twin."""
-    layers = inspect.forward(kind, network, view.side[:, None], view.advice[:, :, None], gated_by)
+    layers = inspect.forward(kind, network, view.side[:, None], view.base[:, :, None], gated_by)
     assert [layer.shape[1] for layer in layers] == [5, 3]
     return layers[-1][:, :, 0].mean(axis=1)
 
@@ -48,8 +49,8 @@ def test_the_twin_is_the_kernel(learner, outputs, covariance, base_model):
     view = inspect.look(own, rows)
     view.side[3, 1] = np.nan  # a missing value
     for network in own.networks:
-        advice, nothing = np.ascontiguousarray(view.advice), np.empty((0, outputs))
-        found = ask(own.kind, network, view.side, advice, nothing, np.empty(0))
+        base, nothing = np.ascontiguousarray(view.base), np.empty((0, outputs))
+        found = ask(own.kind, network, view.side, base, nothing, np.empty(0))
         expected = product(own.kind, network, view, view.side)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
@@ -60,8 +61,8 @@ def test_limits_of_the_twin_are_those_of_the_kernel(learner, outputs, covariance
     own, rows = learner(outputs, covariance, **limits)
     view = inspect.look(own, rows)
     for network in own.networks:
-        advice, nothing = np.ascontiguousarray(view.advice), np.empty((0, outputs))
-        found = ask(own.kind, network, view.side, advice, nothing, np.empty(0))
+        base, nothing = np.ascontiguousarray(view.base), np.empty((0, outputs))
+        found = ask(own.kind, network, view.side, base, nothing, np.empty(0))
         np.testing.assert_allclose(found, product(own.kind, network, view, view.side), rtol=1e-9, atol=1e-12)
 
 
@@ -75,7 +76,7 @@ def test_gates_may_be_at_other_rows(learner, outputs, covariance):
     np.testing.assert_allclose(plain, expected, rtol=1e-13)
     assert np.abs(found - expected).max() > 1e-3
     networks = np.stack([product(own.kind, network, view, other.side) for network in own.networks])
-    kinds = [*np.moveaxis(view.advice, 1, 0), networks[::2].mean(axis=0), networks[1::2].mean(axis=0)]
+    kinds = [*np.moveaxis(view.base, 1, 0), networks[::2].mean(axis=0), networks[1::2].mean(axis=0)]
     means = own.mixture.moments(np.stack(kinds, axis=1))[0]
     shift, scale = own.targets.shift_and_scale()
     np.testing.assert_allclose(found, shift + scale * means, rtol=1e-9, atol=1e-12)

@@ -6,10 +6,11 @@ import pytest
 from ggln.engine.newton import constants
 from ggln.engine.newton.contexts import first_level
 from ggln.engine.newton.learner import ExactLearner
-from ggln.engine.newton.network import Shape, fit_network
+from ggln.engine.newton.network import Shape
 from ggln.engine.newton.neurons.univariate import Univariate
 from ggln.engine.newton.online import ask
 from ggln.engine.newton.settings import Settings
+from ggln.engine.newton.solving import fit_network
 from ggln.engine.threads import Threads
 
 KIND = Univariate(1)
@@ -25,7 +26,7 @@ def draw(rows, seed=0):
     return X, Y
 
 
-def advise(Y, regressions):
+def base_of(Y, regressions):
     """Return what a regression that errs says, [n, R, 2]."""
     means = Y + 0.5 * np.cos(40.0 * Y)
     return np.stack([np.full(Y.shape, 4.0), 4.0 * means], axis=2)[:, :regressions]
@@ -36,18 +37,18 @@ def solve(regressions=1, seed=0, layers=(4, 4, 3)):
     X, Y = draw(400)
     shape = Shape(layers, 3, regressions, False, 5.0, 1.0, 1.0, 1e-2, 1e7)
     random, rest, weights = np.random.default_rng(seed), Y - Y.mean(), np.ones(400)
-    return fit_network(KIND, shape, X, advise(Y, 1), Y, weights, random, rest, lambda _: None)
+    return fit_network(KIND, shape, X, base_of(Y, 1), Y, weights, random, rest, lambda _: None)
 
 
 def go(network, parts, learning):
     """Return what a network says of some more rows, in parts of so many rows."""
     X, Y = draw(sum(parts), 1)
-    advice, weights = advise(Y, network.regressions), np.ones(len(X))
+    base, weights = base_of(Y, network.regressions), np.ones(len(X))
     weights[::7], weights[1::5] = 0.0, 2.5
     found, start = np.empty((len(X), 2)), 0
     for count in parts:
         own = slice(start, start + count)
-        found[own] = ask(KIND, network, X[own], advice[own], Y[own], weights[own], learning)
+        found[own] = ask(KIND, network, X[own], base[own], Y[own], weights[own], learning)
         start += count
     assert np.isfinite(found).all()
     return found
@@ -77,7 +78,7 @@ def test_layers_of_other_sizes_leave_nothing_in_the_padding():
 def test_rows_of_weight_0_teach_nothing():
     network, before = solve(), solve()
     X, Y = draw(50, 1)
-    ask(KIND, network, X, advise(Y, 1), Y, np.zeros(50), True)
+    ask(KIND, network, X, base_of(Y, 1), Y, np.zeros(50), True)
     for name in LEARNT:
         np.testing.assert_array_equal(getattr(network, name), getattr(before, name))
 
@@ -106,6 +107,7 @@ def learner(**changes):
 def same(one, other):
     """Say whether two learners know the same, bit for bit."""
     (_, first), (_, second) = one.state(), other.state()
+    assert first.keys() == second.keys()
     for name, array in first.items():
         np.testing.assert_array_equal(second[name], array, name)
 

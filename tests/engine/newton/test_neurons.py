@@ -7,7 +7,7 @@ import pytest
 
 from ggln.engine.jit import fast_kernel
 from ggln.engine.newton import reference, reference_structures
-from ggln.engine.newton.contexts import Rows, make_work, solve_root
+from ggln.engine.newton.contexts import Rows, make_work
 from ggln.engine.newton.lanes import LANES
 from ggln.engine.newton.neurons import protocol
 from ggln.engine.newton.neurons.bernoulli import LEAST_SPREAD, Bernoulli
@@ -15,6 +15,7 @@ from ggln.engine.newton.neurons.diagonal import Diagonal
 from ggln.engine.newton.neurons.full import Full
 from ggln.engine.newton.neurons.isotropic import Isotropic
 from ggln.engine.newton.neurons.univariate import Univariate
+from ggln.engine.newton.trees import solve_root
 
 KINDS = {
     "univariate": (Univariate, reference_structures.Univariate),

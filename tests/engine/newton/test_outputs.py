@@ -347,7 +347,7 @@ def test_apart_gives_each_output_its_column_of_what_regressors_say():
 
     X, Y = table(120)
     learner = make_learner(settings("apart", regressions=False, regressors=1))
-    learner.advise = Known(X)
+    learner.hand_in(Known(X))
     with Threads(1) as threads:
         learner.fit(X, Y, np.ones(120), threads, lambda _: None)
     X, Y = table(300, seed=9)

@@ -22,15 +22,12 @@ from ggln.engine.gradient.ensemble import Ensemble
 from ggln.engine.gradient.layouts import check_settings
 from ggln.engine.gradient.network import Rules, make_shape
 from ggln.engine.neurons.bernoulli import Bernoulli
-from ggln.engine.neurons.diagonal import Diagonal
-from ggln.engine.neurons.full import Full
-from ggln.engine.neurons.isotropic import Isotropic
+from ggln.engine.neurons.kinds import COVARIANCES
 from ggln.engine.neurons.projection import Clip, Exact, LogBarrier
 from ggln.engine.neurons.protocol import Limits, Step
 from ggln.engine.neurons.univariate import Univariate
 
 FloatArray = NDArray[np.float64]
-COVARIANCES = {"isotropic": Isotropic, "diagonal": Diagonal, "full": Full}
 BASE_MODELS = ("none", "feature", "axes", "coordinate", "blr", "linear")
 GATES, ORDER, FOLDS, BASIS = range(4)
 """Streams of random numbers: for gates, the order of rows, folds, and the hinges that a regression sums."""

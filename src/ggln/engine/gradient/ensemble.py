@@ -10,15 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine import constants, memory
-from ggln.engine.bases.base_models import along_axes
 from ggln.engine.gating import Gates, contexts
 from ggln.engine.gradient.network import (
-    DENSE,
     FIRST,
-    HOT,
-    HOT_STRIDE,
-    LENGTH,
-    STRIDE,
     Block,
     Rules,
     Shape,
@@ -334,50 +328,6 @@ class Ensemble:
         """Return `belief` of all networks, [E, N]."""
         weights: FloatArray = self.networks * self.shares[:, None] * self.weights
         return weights
-
-    def base_rows(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the base predictions of some rows: means [n, inputs, D] and variances [n, inputs]."""
-        work, rows = self.new_work(side.shape[0]), np.arange(side.shape[0])
-        start_block(self.base, network, side, rows, work.unknown, False, work)
-        means = work.means.astype(np.float64)
-        if along_axes(self.base):
-            axes = np.eye(self.rules.kind.outputs)
-            means = means * np.tile(axes, (self.base_inputs // len(axes), 1))  # input i along output i % D
-        return means, 1.0 / work.precisions.astype(np.float64)
-
-    def base_row(self, network: int, side: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the base predictions of one row: means [inputs, D] and variances [inputs]."""
-        means, variances = self.base_rows(network, side)
-        return means[0], variances[0]
-
-    def active_contexts(self, side: FloatArray) -> Slots:
-        """Return the context [E * N, n] that each row selects in every neuron."""
-        found = np.empty((self.networks * self.neurons, side.shape[0]), constants.SLOT)
-        contexts(self.gates, side, np.arange(side.shape[0]), 0, found.shape[0], found)
-        return found
-
-    def row_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
-        """Return the weights [n, neurons, inputs] that each row selects, layer by layer.
-
-        Of neurons with weights for each class, those of one class after the other.
-        """
-        first, slots = network * self.neurons, np.empty((self.neurons, side.shape[0]), constants.SLOT)
-        contexts(self.gates, side, np.arange(side.shape[0]), first, first + self.neurons, slots)
-        find_rows(self.pool.index, slots, first)
-        found = []
-        for i, (row, prior, bias_prior) in enumerate(zip(*self.shape, strict=True)):
-            used = np.r_[: row[DENSE], row[STRIDE] : row[STRIDE] + row[HOT]]
-            copies = np.arange(0, row[LENGTH], row[STRIDE] + row[HOT_STRIDE])
-            initial = np.full(used.size, prior, np.float64)
-            if row[HOT]:
-                initial[-2 * self.rules.kind.outputs :] = bias_prior
-            places = self.pool.places(slots, i, (copies[:, None] + used).ravel())
-            found.append(np.tile(initial, copies.size) + self.pool.numbers[places].astype(np.float64))
-        return found
-
-    def active_weights(self, network: int, side: FloatArray) -> list[FloatArray]:
-        """Return the weights [neurons, inputs] that one row selects, layer by layer."""
-        return [weights[0] for weights in self.row_weights(network, side)]
 
     def moments(
         self, side: FloatArray, threads: Threads, gated_by: FloatArray | None = None

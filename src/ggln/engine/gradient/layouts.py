@@ -32,6 +32,7 @@ from ggln.engine.checks import (
     whole,
 )
 from ggln.engine.gating import SAMPLERS
+from ggln.engine.neurons.kinds import COVARIANCES
 from ggln.engine.newton.layouts import check_scaler, scaler
 
 RATE = number(1e-300, 1e9)
@@ -53,7 +54,7 @@ SETTINGS = {
     "min_variance": SCALE,
     "max_variance": SCALE,
     "aggregation": one_of("switching", "last"),
-    "covariance": one_of("isotropic", "diagonal", "full"),
+    "covariance": one_of(*COVARIANCES),
     "standardize": one_of(True, False, "inputs"),
     "features": integer(1),
     "outputs": integer(1),

@@ -20,13 +20,14 @@ from ggln.engine.constants import INPUT_LIMIT
 from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
 from ggln.engine.newton.bumps import Bumps, fit_bumps
-from ggln.engine.newton.layouts import check_classes, check_network
+from ggln.engine.newton.layouts import check_classes
 from ggln.engine.newton.mixture import find_shares, follow_shares
 from ggln.engine.newton.network import Network, Shape
+from ggln.engine.newton.network_layouts import check_network
 from ggln.engine.newton.neurons.bernoulli import Bernoulli
 from ggln.engine.newton.online import follow, make_scratch
 from ggln.engine.newton.settings import BUMPS, GATES, Settings, restore_settings
-from ggln.engine.newton.solving import solve_network
+from ggln.engine.newton.solving import mean_left_out, solve_network
 from ggln.engine.newton.stored import flat, unflat
 from ggln.engine.newton.stream import Progress, Stream, join_rows
 from ggln.engine.pinned import Pinned
@@ -133,16 +134,16 @@ class ClassLearner(Stream):
         X, goals, weights = merge_rows(X, goals, weights)
         self.inputs.settle(X[weights > 0], weights[weights > 0])
         settings, side, codes = self.settings, self.inputs.transform(X), self._codes(goals)
-        advice = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
+        base = self._regress_first(side, goals, weights, threads)  # [n, columns], logits
         self.networks, self._pins = [], None
         if np.count_nonzero(weights) < constants.FEWEST_ROWS:
-            self._judge(advice[:, None], codes, weights)
+            self._judge(base[:, None], codes, weights)
             return
         folds, count = settings.assign_folds(len(side)), self.count
         left_out = {e: i % constants.FOLDS for group in self.groups for i, e in enumerate(group)}
         calls = []
         for c in range(settings.outputs):
-            given = np.ascontiguousarray(advice[:, c, None, None])
+            given = np.ascontiguousarray(base[:, c, None, None])
             goal = np.ascontiguousarray(goals[:, c : c + 1])
             above_regression = goal - sigmoid(given[:, 0])
             above_mean = goal - np.average(goal, axis=0, weights=weights)
@@ -157,13 +158,10 @@ class ClassLearner(Stream):
             c, e = divmod(place, count)
             judged[e, folds == left_out[e], c] = told[:, 0]
         self.networks = [network for network, _ in found]
-        kinds, covered = [advice] if settings.regressions else [], np.ones(len(goals), bool)
-        for group in self.groups:
-            own = judged[group.start : group.stop : group.step]
-            there = ~np.isnan(own[:, :, 0]).T
-            covered &= there.any(axis=1)
-            kinds.append(np.nansum(own, axis=0) / np.maximum(there.sum(axis=1), 1)[:, None])
-        self._judge(np.stack(kinds, axis=1)[covered], codes[covered], weights[covered])
+        kinds, covered = mean_left_out(judged, self.groups)
+        if settings.regressions:
+            kinds = np.concatenate([base[:, None], kinds], axis=1)
+        self._judge(kinds[covered], codes[covered], weights[covered])
 
     def _regress_first(
         self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
@@ -242,7 +240,7 @@ class ClassLearner(Stream):
         """Return the logits of each kind, [n, kinds, columns]; with targets, rows are learnt afterwards."""
         settings, count, learning = self.settings, self.count, goals is not None
         columns = np.empty((0, settings.outputs)) if goals is None else goals
-        advice = self._regress(side, goals, weights)
+        base = self._regress(side, goals, weights)
         said = np.empty((len(self.networks), len(side), 1))
         tasks: list[Any] = []
         if self._pins is None and self.networks:
@@ -250,13 +248,13 @@ class ClassLearner(Stream):
         networks = self._pins
         for i, network in enumerate(self.networks):
             c = i // count
-            given = np.ascontiguousarray(advice[:, c, None, None])
+            given = np.ascontiguousarray(base[:, c, None, None])
             goal = np.ascontiguousarray(columns[:, c : c + 1])
             pins = networks, i, Pinned([make_scratch(network, KIND)]), 1
             lesson = KIND, *pins, side, given, goal, weights, learning, said[i : i + 1]
             tasks.append((self._kernels.call, (follow, lesson)))
         (threads or Threads(1)).run(tasks)
-        kinds = [advice] if settings.regressions or not self.networks else []
+        kinds = [base] if settings.regressions or not self.networks else []
         if self.networks:
             each = said[:, :, 0].reshape(settings.outputs, count, len(side))
             kinds += [each[:, g.start : g.stop : g.step].mean(axis=1).T for g in self.groups]

@@ -35,19 +35,19 @@ class View(NamedTuple):
     """Rows as networks see them."""
 
     side: FloatArray  # [n, d]  standardised
-    advice: FloatArray  # [n, R, Q]  what regressions say
+    base: FloatArray  # [n, R, Q]  what base models say
 
 
 def look(learner: ExactLearner, rows: FloatArray) -> View:
     """Return rows [n, d] in the user's units as networks see them."""
     side = learner.inputs.transform(rows)
-    return View(side, _advise(learner, learner._regress(rows, side, None)))
+    return View(side, learner.base.predict(rows, side))
 
 
-def _advise(learner: ExactLearner, means: Numbers) -> Numbers:
-    """Return what regressions of these means [.., R, D] say, as natural parameters [.., R, Q]."""
+def _say(learner: ExactLearner, means: Numbers) -> Numbers:
+    """Return what base models of these means [.., R, D] say, as natural parameters [.., R, Q]."""
     flat = means.reshape(int(np.prod(means.shape[:-2])), *means.shape[-2:])
-    found = learner._advice(flat, learner._variances(learner.errors)[None])
+    found = learner.base.say(flat)
     return found.reshape(*means.shape[:-1], found.shape[-1])
 
 
@@ -121,24 +121,22 @@ def mean(learner: ExactLearner, view: View, gated_by: FloatArray, threads: Threa
     other._ready()
     wide = np.hstack([view.side, gated_by])
     nothing = np.empty((0, learner.settings.outputs))
-    kinds = other._ask(wide, view.advice, nothing, np.empty(0), False, threads)
+    kinds = other._ask(wide, view.base, nothing, np.empty(0), False, threads)
     return _restored(learner, np.swapaxes(kinds, 0, 1)[:, :, None], view.side[:, None])[:, 0]
 
 
 # Layers ------------------------------------------------------------------------------------------------
 
 
-def forward(
-    kind: Any, network: Network, side: Numbers, advice: Numbers, gated_by: FloatArray
-) -> list[Numbers]:
+def forward(kind: Any, network: Network, side: Numbers, base: Numbers, gated_by: FloatArray) -> list[Numbers]:
     """Return the natural parameters [n, K, B, Q] of all neurons, layer by layer.
 
-    side: [n, B, d]; advice: [n, R, B, Q]; gated_by: [n, d], the rows that decide about gates.
+    side: [n, B, d]; base: [n, R, B, Q]; gated_by: [n, d], the rows that decide about gates.
     """
     chosen = contexts(network, gated_by)
-    below, layers = advice[:, :0], []
+    below, layers = base[:, :0], []
     for layer, size in enumerate(network.sizes):
-        inputs = _inputs(kind, network, layer, side, advice, below)
+        inputs = _inputs(kind, network, layer, side, base, below)
         trusted = below.shape[1] if layer else int(network.regressions)
         centre, reach = _centre(kind, network, layer, inputs[:, :trusted])
         neurons = np.arange(network.first[layer], network.first[layer] + size)
@@ -158,9 +156,7 @@ def _mix(weights: FloatArray, inputs: Numbers) -> Numbers:
     return found.view(inputs.dtype).reshape(rows, weights.shape[1], *rest)
 
 
-def _inputs(
-    kind: Any, network: Network, layer: int, side: Numbers, advice: Numbers, below: Numbers
-) -> Numbers:
+def _inputs(kind: Any, network: Network, layer: int, side: Numbers, base: Numbers, below: Numbers) -> Numbers:
     """Return a layer's inputs [n, m, B, Q]: layer below, regressions, features, biases."""
     along, of_mean = _axes(kind)
     rows, directions = side.shape[:2]
@@ -175,7 +171,7 @@ def _inputs(
     biases = np.broadcast_to(
         biases.reshape(1, -1, 1, along.shape[1]), (rows, 2 * len(along), *below.shape[2:])
     )
-    return np.concatenate([below, advice[:, : network.regressions], features, biases], axis=1)
+    return np.concatenate([below, base[:, : network.regressions], features, biases], axis=1)
 
 
 def _axes(kind: Any) -> tuple[FloatArray, FloatArray]:
@@ -208,7 +204,7 @@ def neurons(learner: ExactLearner, rows: FloatArray) -> list[tuple[FloatArray, F
     for block in _blocks(learner, len(rows), 1):
         side = view.side[block]
         for e, network in enumerate(learner.networks):
-            layers = forward(learner.kind, network, side[:, None], view.advice[block][:, :, None], side)
+            layers = forward(learner.kind, network, side[:, None], view.base[block][:, :, None], side)
             for planes, own in zip(planes_of, layers, strict=True):
                 planes[block, e] = own[:, :, 0]
     found = []
@@ -222,26 +218,26 @@ def neurons(learner: ExactLearner, rows: FloatArray) -> list[tuple[FloatArray, F
 
 def slopes(learner: ExactLearner, rows: FloatArray) -> FloatArray:
     """Return the derivatives [n, d, D] of the predicted means by each feature, in the user's units."""
-    if learner.advise is not None:
+    if learner.base.regressors is not None:
         raise ValueError("base_model holds regressors whose derivatives are not known: use effects")
     view, scale = look(learner, rows), learner.targets.shift_and_scale()[1]
     free = (np.abs(view.side) < learner.inputs.limit) & ~learner.inputs.constant()
     paces = TINY * free / learner.inputs.shift_and_scale()[1]  # [n, d]
-    means = learner._regress(rows, view.side, None)[:, :, None].astype(np.complex128)
+    means = learner.base.means(rows, view.side)[:, :, None].astype(np.complex128)
     if learner.bumps is not None:
         steps = np.swapaxes(learner.bumps.slopes(view.side), 1, 2) * paces[..., None]
         means = means + 1j * steps[:, None]
     else:
         means = np.repeat(means, rows.shape[1], axis=2)
-    # [n, R, B, D] -> R comes last but one for `_advise`
-    advice = np.swapaxes(_advise(learner, np.swapaxes(means, 1, 2)), 1, 2)
+    # [n, R, B, D] -> R comes last but one for `_say`
+    base = np.swapaxes(_say(learner, np.swapaxes(means, 1, 2)), 1, 2)
     found = np.empty((*rows.shape, learner.settings.outputs))
     for block in _blocks(learner, len(rows), 2 * rows.shape[1]):
         side = view.side[block]
         moved = side[:, None] + 1j * paces[block][:, None] * np.eye(rows.shape[1])
-        kinds = list(np.moveaxis(advice[block], 1, 0))
+        kinds = list(np.moveaxis(base[block], 1, 0))
         last = [
-            forward(learner.kind, network, moved, advice[block], side)[-1].mean(axis=1)
+            forward(learner.kind, network, moved, base[block], side)[-1].mean(axis=1)
             for network in learner.networks
         ]
         groups = range(min(learner.settings.kinds, len(last)))

@@ -3,35 +3,32 @@
 `fit` solves all rows. Each network leaves out one fold of them and predicts it: these predictions decide the
 shares of the mixture. `partial_fit` goes on from any state, row by row. A table keeps its rows and is solved
 afresh whenever they have grown by a quarter; a stream that begins without `fit` keeps its first rows and is
-solved afresh as they grow (`schedule`). What a learner knows depends on the rows alone, not on the calls.
+solved afresh as they grow (`next_half`). What a learner knows depends on the rows alone, not on the calls.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
-from scipy.stats import t as student
 
 from ggln.engine import memory
 from ggln.engine.checks import part
 from ggln.engine.constants import INPUT_LIMIT, TARGET_LIMIT
 from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
-from ggln.engine.newton.bumps import Bumps, fit_bumps
-from ggln.engine.newton.copula import levels_of, nothing_known
-from ggln.engine.newton.joint import JointMixture
+from ggln.engine.newton.base import Base, Regressors
+from ggln.engine.newton.bumps import Bumps
+from ggln.engine.newton.copula import levels_of
 from ggln.engine.newton.kinds import kind_of
 from ggln.engine.newton.layouts import check_exact
-from ggln.engine.newton.mixture import Blend, SpreadMixture
+from ggln.engine.newton.mixtures import before_any_row, make_mixture
 from ggln.engine.newton.network import Network
 from ggln.engine.newton.online import follow, make_scratch
-from ggln.engine.newton.settings import BUMPS, GATES, SHELLS, Settings, restore_settings
-from ggln.engine.newton.shapes import ShapeMixture
+from ggln.engine.newton.settings import SHELLS, Settings, restore_settings
 from ggln.engine.newton.single import Alone, make_reader, pool_kinds
-from ggln.engine.newton.solving import solve_network
+from ggln.engine.newton.solving import solve_networks
 from ggln.engine.newton.stored import flat, unflat
 from ggln.engine.newton.stream import Progress, Stream, join_rows
 from ggln.engine.newton.support import Edges, find_edges, follow_edges, no_edges, widened
@@ -46,43 +43,9 @@ NOBODY = np.empty(0)
 """Weights of rows that are not learnt."""
 
 
-def _student_factor(rows: int) -> float:
-    """Return how much more a variance found by so few rows may be than it seems, for 90 % intervals."""
-    if rows < 2:
-        return 1.0  # a single row has no error: what it is given is wide
-    return float((student.ppf(0.95, rows - 1) / norm.ppf(0.95)) ** 2)
-
-
 def judges(rows: int) -> slice:
     """Return which of so many rows, spread evenly, the mixture is found from."""
     return slice(None, None, max(-(-rows // constants.JUDGED_ROWS), 1))
-
-
-class Advice(Protocol):
-    """Regressors that the user handed in, fitted."""
-
-    left: FloatArray  # [n, R, D]  what they predict of the rows of `fit`, by those that did not see them
-
-    def predict(self, X: FloatArray) -> FloatArray:
-        """Return what they predict of new rows [n, d], in the user's units: [n, R, D]."""
-
-
-def before_any_row(rows: int, outputs: int) -> Any:
-    """Return what is predicted before anything is known."""
-    if outputs > 1:
-        return nothing_known(rows, outputs)
-    return Blend(np.ones((rows, 1)), np.zeros((rows, 1, 1)), np.ones((rows, 1, 1)))
-
-
-def make_mixture(settings: Settings, kind: Any) -> Any:
-    """Return a mixture that knows nothing; for several outputs at once, one for each, joined."""
-    if settings.outputs > 1:
-        alone = replace(settings, outputs=1)
-        return JointMixture(kind, lambda: make_mixture(alone, kind_of(1, "")))
-    one_factor = "spreads" in settings.without
-    if one_factor or "shapes" in settings.without:
-        return SpreadMixture(kind, one_factor)
-    return ShapeMixture(kind)
 
 
 class ExactLearner(Stream):
@@ -96,10 +59,8 @@ class ExactLearner(Stream):
         self.targets = Scaler(
             settings.outputs, TARGET_LIMIT * settings.bias_range, active and settings.standardize != "inputs"
         )
-        self.bumps: Bumps | None = None
-        self.advise: Advice | None = None
+        self.base = Base(settings, self.kind, self.targets)
         self.networks: list[Network] = []
-        self.errors = np.zeros((settings.advisers, settings.outputs + 1))  # squares, and the weight of rows
         self.mixture = make_mixture(settings, self.kind)
         self.edges = no_edges()
         self.seen: FloatArray | None = None  # [2, d]  range of features in rows before those that it knows
@@ -114,6 +75,28 @@ class ExactLearner(Stream):
     def network_count(self) -> int:
         """How many networks there are."""
         return len(self.networks)
+
+    @property
+    def bumps(self) -> Bumps | None:
+        """The regression on bumps below networks, if there is one."""
+        return self.base.bumps
+
+    @bumps.setter
+    def bumps(self, bumps: Bumps | None) -> None:
+        self.base.bumps = bumps
+
+    @property
+    def errors(self) -> FloatArray:
+        """Squares of the errors of base models, and the weight of rows, [R, D + 1]."""
+        return self.base.errors
+
+    @errors.setter
+    def errors(self, errors: FloatArray) -> None:
+        self.base.errors = errors
+
+    def hand_in(self, regressors: Regressors) -> None:
+        """Take regressors of the user as base models, before `fit`."""
+        self.base.regressors = regressors
 
     def _ready(self) -> None:
         self._scratch = [Pinned([make_scratch(network, self.kind)]) for network in self.networks]
@@ -163,50 +146,31 @@ class ExactLearner(Stream):
         """Solve rows in the units that are in force."""
         settings = self.settings
         side, goals = self.inputs.transform(X), self.targets.transform(Y)
-        left = self._regress_first(side, goals, weights, threads)
+        left, base = self.base.fit(side, goals, weights, threads)
         self.edges = no_edges()
         if "outside" not in settings.without:
             shells = settings.random(0, SHELLS)
             self.edges = find_edges(X, side, goals, weights, self.bumps, shells, self.seen)
-        few = np.count_nonzero(weights) < constants.FEWEST_ROWS
-        # so few rows cannot tell how well they are predicted
-        floor = 1.0 / max(int(np.count_nonzero(weights)), 1) if few else settings.min_variance
-        squares = np.average((left - goals[:, None]) ** 2, axis=0, weights=weights)
-        variance = np.maximum(squares, floor)  # [R, D]
-        if few:
-            variance *= _student_factor(int(np.count_nonzero(weights)))
-        self.errors = np.hstack([variance, np.ones((len(variance), 1))]) * max(float(weights.sum()), 1.0)
-        advice = self._advice(left, variance[None])
         self.networks = []
-        if few:
-            self._judge(
-                advice if settings.advisers else self._constant(goals, weights), goals, weights, goals
-            )
+        if np.count_nonzero(weights) < constants.FEWEST_ROWS:
+            kinds = base if settings.base_models else self._constant(goals, weights)
+            self._judge(kinds, goals, weights, goals)
             self._ready()
             return
-        folds, count = settings.assign_folds(side.shape[0]), settings.networks(len(goals))
-        above_regressions = goals - left.mean(axis=1) if settings.advisers else goals
-        above_mean = goals - np.average(goals, axis=0, weights=weights)
-        calls, outside = [], [e // settings.kinds % constants.FOLDS for e in range(count)]
-        for e in range(count):
-            shape, random = settings.shape(e, len(goals)), settings.random(e, GATES)
-            residuals = above_regressions if shape.regressions else above_mean
-            table = side, advice, goals, weights, residuals, folds
-            calls.append((self.kind, shape, random, outside[e], *table))
-        found = threads.gather(solve_network, calls[::-1], progress)[::-1]
-        judged = np.full((count, len(goals), self.kind.planes), np.nan)
-        for e, (_, told) in enumerate(found):
-            judged[e, folds == outside[e]] = told
-        self.networks = [network for network, _ in found]
-        kinds, covered = list(np.moveaxis(advice, 1, 0)), np.ones(len(goals), bool)
-        for group in range(min(settings.kinds, count)):
-            own = judged[group :: settings.kinds]
-            there = ~np.isnan(own[:, :, 0]).T
-            covered &= there.any(axis=1)
-            kinds.append(np.nansum(own, axis=0) / np.maximum(there.sum(axis=1), 1)[:, None])
-        everyone = np.stack(kinds, axis=1)
-        self._judge(everyone[covered], goals[covered], weights[covered], goals[weights > 0])
+        above_base = goals - left.mean(axis=1) if settings.base_models else goals
+        table = side, base, goals, weights
+        self.networks, groups, covered = solve_networks(
+            self.kind, settings, table, above_base, threads, progress
+        )
+        kinds = np.concatenate([base, groups], axis=1)
+        self._judge(kinds[covered], goals[covered], weights[covered], goals[weights > 0])
         self._ready()
+
+    def _constant(self, goals: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the mean of the targets as what is known of every row, [n, 1, Q]."""
+        mean = np.broadcast_to(np.average(goals, axis=0, weights=weights), goals.shape)
+        found: FloatArray = self.kind.natural(mean, np.ones(goals.shape))[:, None]
+        return found
 
     def _judge(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
         """Find the mixture from what each kind said of rows that it did not know, [n, kinds, Q].
@@ -289,73 +253,14 @@ class ExactLearner(Stream):
         threads: Threads | None,
     ) -> FloatArray:
         """Return what each kind said of rows that the regression takes in together."""
-        means, other = self._regress(X, side, (goals, weights)), weights[:, None, None]
-        news = np.concatenate(
-            [other * (means - goals[:, None]) ** 2, np.broadcast_to(other, (*means.shape[:2], 1))], 2
-        )
-        told = np.cumsum(np.concatenate([self.errors[None], news]), axis=0)  # one row after the other
-        self.errors[:] = told[-1]
-        advice = self._advice(means, self._variances(told[:-1]))
+        base = self.base.learn(X, side, goals, weights)
         beside: list[Task] = [] if self.bumps is None else [(self.bumps.take_in, ())]
-        return self._ask(side, advice, goals, weights, True, threads, beside)
-
-    def _regress_first(
-        self, side: FloatArray, goals: FloatArray, weights: FloatArray, threads: Threads
-    ) -> FloatArray:
-        """Fit the regressions; return what they predict of each row left out, [n, R, D]."""
-        settings, found = self.settings, []
-        if settings.regressions:
-            most = constants.STREAM_BUMPS if settings.online else constants.FIT_BUMPS
-            random, few = settings.random(0, BUMPS), np.count_nonzero(weights) < constants.FEWEST_ROWS
-            folds = None if few else settings.assign_folds(len(goals))
-            self.bumps, left = fit_bumps(side, goals, weights, most, random, threads, folds)
-            found.append(left[:, None])
-        if self.advise is not None:
-            found.append(self._standard(self.advise.left))
-        return np.concatenate(found, axis=1) if found else np.empty((len(goals), 0, settings.outputs))
-
-    def _regress(
-        self, X: FloatArray, side: FloatArray, lesson: tuple[FloatArray, FloatArray] | None
-    ) -> FloatArray:
-        """Return what regressions predict of rows, [n, R, D]; those with targets and weights are kept."""
-        # first, because nothing may have changed yet if they fail
-        others = [] if self.advise is None else [self._standard(self.advise.predict(X))]
-        found = []
-        if self.bumps is not None:
-            own = self.bumps.predict(side) if lesson is None else self.bumps.foresee(side, *lesson)
-            found.append(own[:, None])
-        found += others
-        return np.concatenate(found, axis=1) if found else np.empty((len(side), 0, self.settings.outputs))
-
-    def _standard(self, predictions: FloatArray) -> FloatArray:
-        """Return predictions [n, R, D] in standardised units."""
-        shift, scale = self.targets.shift_and_scale()
-        return np.clip((predictions - shift) / scale, -self.targets.limit, self.targets.limit)
-
-    def _advice(self, means: FloatArray, variances: FloatArray) -> FloatArray:
-        """Return the natural parameters [n, R, Q] of regressions' means [n, R, D] and variances."""
-        if means.shape[1] == 1:  # what a row alone has by default, at the lowest latency
-            alone: FloatArray = self.kind.natural(means[:, 0], variances[:, 0])[:, None]
-            return alone
-        wide = np.broadcast_to(variances, means.shape)
-        parts = [self.kind.natural(means[:, r], wide[:, r]) for r in range(means.shape[1])]
-        return np.stack(parts, axis=1) if parts else np.empty((len(means), 0, self.kind.planes))
-
-    def _constant(self, goals: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the mean of the targets as what is known of every row, [n, 1, Q]."""
-        self.errors = np.empty((0, goals.shape[1] + 1))
-        mean = np.broadcast_to(np.average(goals, axis=0, weights=weights), goals.shape)
-        found: FloatArray = self.kind.natural(mean, np.ones(goals.shape))[:, None]
-        return found
-
-    def _variances(self, errors: FloatArray) -> FloatArray:
-        """Return the regressions' variances [.., D] from their errors [.., D + 1]."""
-        return np.maximum(errors[..., :-1] / errors[..., -1:], self.settings.min_variance)
+        return self._ask(side, base, goals, weights, True, threads, beside)
 
     def _ask(
         self,
         side: FloatArray,
-        advice: FloatArray,
+        base: FloatArray,
         goals: FloatArray,
         weights: FloatArray,
         learning: bool,
@@ -364,28 +269,28 @@ class ExactLearner(Stream):
     ) -> FloatArray:
         """Return what each kind says, [n, kinds, Q]; networks learn the rows if they are to.
 
-        beside: what can be done at the same time.
+        base: [n, R, Q], what base models say; beside: what can be done at the same time.
         """
-        advisers, tasks = advice.shape[1], list(beside)
+        models, tasks = base.shape[1], list(beside)
         if threads is None or not self.networks:
             for function, arguments in beside:
                 function(*arguments)
         if not self.networks:
             nobody: FloatArray = self.kind.natural(np.zeros((len(side), self.settings.outputs)), np.ones(1))
-            return advice if advisers else nobody[:, None]
+            return base if models else nobody[:, None]
         rows = goals, weights, learning
         if threads is None:
-            return self._for_rows_alone().ask_networks(side, advice, *rows)
+            return self._for_rows_alone().ask_networks(side, base, *rows)
         pinned = self._for_rows_alone().networks
         said = np.empty((len(self.networks), len(side), self.kind.planes))
         for e, (network, own) in enumerate(zip(self.networks, self._scratch, strict=True)):
             # others may predict at the same time
             scratch = own if learning else Pinned([make_scratch(network, self.kind)])
-            lesson = self.kind, pinned, e, scratch, 1, side, advice, *rows, said[e : e + 1]
+            lesson = self.kind, pinned, e, scratch, 1, side, base, *rows, said[e : e + 1]
             tasks.append((self._kernels.call, (follow, lesson)))
         threads.run(tasks)
-        kinds = np.empty((len(side), advisers + self._group_count(), self.kind.planes))
-        pool_kinds(advice, said, kinds)
+        kinds = np.empty((len(side), models + self._group_count(), self.kind.planes))
+        pool_kinds(base, said, kinds)
         return kinds
 
     def _group_count(self) -> int:
@@ -395,7 +300,7 @@ class ExactLearner(Stream):
     def _plain(self) -> bool:
         """Return whether there are networks for one output, and one regression, on bumps, below them."""
         settings = self.settings
-        return bool(self.networks and settings.regressions and settings.advisers == settings.outputs == 1)
+        return bool(self.networks and settings.regressions and settings.base_models == settings.outputs == 1)
 
     def _for_rows_alone(self) -> Alone:
         """Return the networks, and what is below them, for rows that come alone."""
@@ -415,7 +320,7 @@ class ExactLearner(Stream):
             return
         rows, targets, counts = join_rows(self.first_rows)
         if rows.shape[1] > self.settings.features:
-            self.settings = replace(self.settings, features=rows.shape[1])
+            self.settings = self.base.settings = replace(self.settings, features=rows.shape[1])
             self.inputs = self.inputs.widened(rows.shape[1])
         self._find_units(rows, targets, counts)
         self._solve(rows, targets, counts, threads or Threads(1), lambda _: None)
@@ -433,8 +338,7 @@ class ExactLearner(Stream):
         if threads is None and self._plain():
             return self._for_rows_alone().ask(X, goals, weights)[0]
         side = self.inputs.transform(X)
-        advice = self._advice(self._regress(X, side, None), self._variances(self.errors)[None])
-        return self._ask(side, advice, goals, weights, False, threads)
+        return self._ask(side, self.base.predict(X, side), goals, weights, False, threads)
 
     def _extra(self, X: FloatArray, weights: FloatArray) -> FloatArray | None:
         """Return the further variance [n] of rows outside, if there are any; rows of weights are learnt."""

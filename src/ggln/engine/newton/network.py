@@ -1,4 +1,4 @@
-"""One network that learns exactly: its layers, and how they are solved. `online` goes on row by row.
+"""One network that learns exactly: its layers and their inputs. `solving` and `online` are how it learns.
 
 A layer's inputs are what the layer below predicts, what regressions on all features predict, the features
 themselves, as Gaussians as wide as the errors of the layer below, and biases. Every neuron is then a local
@@ -12,22 +12,7 @@ from numpy.typing import NDArray
 
 from ggln.engine.jit import fast_kernel, inlined
 from ggln.engine.newton import constants
-from ggln.engine.newton.contexts import (
-    Rows,
-    Rules,
-    make_work,
-    order_by_context,
-    solve_root,
-    solve_tree,
-)
-from ggln.engine.newton.gates import (
-    contexts_of,
-    draw_candidates,
-    empty_gates,
-    feature_odds,
-    grow_gates,
-    share_gates,
-)
+from ggln.engine.newton.gates import empty_gates, feature_odds
 from ggln.engine.newton.lanes import LANES, padded
 from ggln.engine.newton.neurons.protocol import bound, damp, mean_of, put
 
@@ -72,7 +57,7 @@ class Network(NamedTuple):
     gates: Any  # Gates
     tables: Any  # [N, C, M]  weights, in single precision: a row alone waits for them
     pulls: Any  # [layers, M]  how strongly weights are held
-    curvatures: Any  # [N, regions, ..]  what rows add to Hessians (`contexts.add_region`)
+    curvatures: Any  # [N, regions, ..]  what rows add to Hessians (`trees.add_region`)
     told: Any  # [N, regions]  rows learnt there, by weight
     gradients: Any  # [N, C, M]  of rows learnt since the last Newton step
     counts: Any  # [N, C]  rows learnt, by weight
@@ -90,12 +75,12 @@ def count_biases(kind: Any) -> int:
 
 @inlined
 def write_inputs(
-    kind, X, advice, regressions, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs,
+    kind, X, base, regressions, t, below, neurons, looked_at, layer, axes, precisions, bias_range, inputs,
     place, count, scratch,
 ):  # fmt: skip
     """Write a layer's inputs of row t into inputs[place] # OUT [Q, M].
 
-    That is the layer below, regressions, features and biases. X: [n, d]; advice: [n, R, Q], what regressions
+    That is the layer below, regressions, features and biases. X: [n, d]; base: [n, R, Q], what regressions
     say, of which so many are heard; below: [.., K, Q], at the same place, of which `neurons` are there;
     looked_at: [layers, f], features; axes: outputs that features are given for apart, or 0; precisions:
     [layers, 2]; count: m; scratch: [Q]. Records are not passed on from row to row: their arrays would be
@@ -108,7 +93,7 @@ def write_inputs(
         j += 1
     for r in range(regressions):
         for q in range(planes):
-            inputs[place, q, j] = advice[t, r, q]
+            inputs[place, q, j] = base[t, r, q]
         j += 1
     for f in range(looked_at.shape[1]):
         value, precision = X[t, looked_at[layer, f]], precisions[layer, 0]
@@ -158,13 +143,13 @@ def find_centre(kind, inputs, place, trusted, span, centre, scratch):
 
 
 @fast_kernel
-def fill_inputs(kind, network, layer, X, advice, below, inputs):
-    """Write a layer's inputs for all rows # OUT [n, Q, m]. X: [n, d]; advice: [n, R, Q]; below: [n, K, Q]."""
+def fill_inputs(kind, network, layer, X, base, below, inputs):
+    """Write a layer's inputs for all rows # OUT [n, Q, m]. X: [n, d]; base: [n, R, Q]; below: [n, K, Q]."""
     scratch, axes = np.empty(inputs.shape[1]), network.span.shape[1] if network.along_axes else 0
     looked_at, precisions, bias_range = network.features, network.precisions, network.bias_range
     for t in range(X.shape[0]):
         write_inputs(
-            kind, X, advice, network.regressions, t, below, below.shape[1], looked_at, layer, axes,
+            kind, X, base, network.regressions, t, below, below.shape[1], looked_at, layer, axes,
             precisions, bias_range, inputs, t, network.inputs[layer], scratch,
         )  # fmt: skip
 
@@ -312,109 +297,3 @@ def set_scale(kind: Any, network: Network, shape: Shape, layer: int, error: floa
     given = 0.0 if below_only else scale * shape.feature_precision
     network.precisions[layer] = given, scale * shape.bias_precision
     network.reach[layer] = np.inf if "reach" in shape.without else constants.REACH * error
-
-
-def fit_network(
-    kind: Any,
-    shape: Shape,
-    X: FloatArray,  # [n, d]
-    advice: FloatArray,  # [n, R, Q]
-    Y: FloatArray,  # [n, D]
-    weights: FloatArray,  # [n]
-    random: np.random.Generator,
-    residuals_before: FloatArray,  # [n, D]  of the regressions, or of the mean
-    progress: Any,
-) -> Network:
-    """Solve a network, layer after layer; each row goes up as it is predicted when it is left out."""
-    rows, planes, outputs = X.shape[0], kind.planes, Y.shape[1]
-    judges = np.flatnonzero(weights > 0)
-    looked_at = X if judges.size == rows else X[judges]
-    span = span_of(Y.min(axis=0), Y.max(axis=0))
-    if planes == 1:
-        span = np.array([[-shape.most], [shape.most]])  # of logits
-    residuals, below = residuals_before, np.empty((rows, 0, planes))
-    features = choose_features(
-        looked_at, residuals[judges], len(shape.layer_sizes), shape.most_features, random
-    )
-    network = blank_network(kind, shape, features, span)
-    for layer, size in enumerate(shape.layer_sizes):
-        error = float(np.sqrt(np.average(residuals**2, axis=0, weights=weights).mean()))
-        set_scale(kind, network, shape, layer, error)
-        inputs = np.zeros((rows, planes, padded(int(network.inputs[layer]))))
-        fill_inputs(kind, network, layer, X, advice, below, inputs)
-        table = Rows(inputs, Y, weights)
-        below = np.empty((rows, size, planes))  # what was below is among the inputs: memory is for one layer
-        _fit_layer(kind, network, shape, layer, table, X, judges, looked_at, residuals[judges], random, below)
-        means = np.empty((rows, outputs))
-        pool_neurons(kind, below, np.empty((rows, planes)), means)
-        residuals = Y - (1.0 / (1.0 + np.exp(-means)) if planes == 1 else means)
-        progress(1)
-    return network
-
-
-def _fit_layer(
-    kind: Any,
-    network: Network,
-    shape: Shape,
-    layer: int,
-    table: Rows,
-    X: FloatArray,
-    judges: NDArray[np.int64],
-    looked_at: FloatArray,
-    residuals: FloatArray,
-    random: np.random.Generator,
-    outputs: FloatArray,  # [n, K, Q] # OUT
-) -> None:
-    """Solve the neurons of one layer, and write what they predict of each row left out."""
-    rows, planes, inputs = table.inputs.shape
-    centre, pull = initial_weights(kind, network, layer)
-    network.pulls[layer, : pull.size] = shape.pull * pull
-    rules = Rules("parents" not in shape.without, "left-out" not in shape.without, shape.mixing)
-    work = make_work(rows, planes, pull.size)
-    root, left, widths = solve_root(kind, table, centre, pull, work)
-    odds = feature_odds(looked_at, residuals)
-    counts = table.weights[judges]
-    columns, told = np.ascontiguousarray(looked_at.T), np.ascontiguousarray((counts[:, None] * residuals).T)
-    count = network.tables.shape[1]
-    contexts, starts = np.empty(rows, np.int64), np.empty(count + 1, np.int64)
-    order, left_out, wide = np.empty(rows, np.int64), np.empty((rows, planes)), np.empty(rows)
-    leaves = np.empty((count, inputs))
-    # one place for all neurons: to be given so much memory takes as long as to fill it
-    regions = network.told.shape[1]
-    parts = 1 if rules.mixing or rows < constants.PART_ROWS else min(constants.PARTS, count)
-    sorted_inputs = np.empty((0, planes, inputs))
-    centres, reaches = np.empty((rows, network.span.shape[1])), np.empty(rows)
-    find_centres(kind, network, layer, table.inputs, centres, reaches)
-    growing = shape.gating == "residual" and shape.growing and "gates of their own" not in shape.without
-    for place in range(int(network.sizes[layer])):
-        neuron, grown = int(network.first[layer]) + place, growing and place % 2 == 1
-        nodes = count - 1 if grown else shape.context_dim
-        candidates = draw_candidates(odds, nodes, shape.gating, random)
-        choose = grow_gates if grown else share_gates
-        choose(columns, told, counts, candidates, network.gates, neuron)
-        contexts_of(network.gates, neuron, X, contexts)
-        order_by_context(contexts, starts, order)
-        above, spreads = left[order], widths[order]
-        for part in range(parts):
-            first, last = part * count // parts, (part + 1) * count // parts
-            some = slice(starts[first], starts[last])
-            size = some.stop - some.start
-            if size > len(sorted_inputs):
-                del sorted_inputs  # before there is another one
-                sorted_inputs = np.empty((size, planes, inputs))
-            np.take(table.inputs, order[some], axis=0, out=sorted_inputs[:size], mode="clip")
-            own = Rows(sorted_inputs[:size], table.targets[order[some]], table.weights[order[some]])
-            region = part * regions // parts
-            solve_tree(
-                kind, own, starts[first : last + 1] - some.start, root, shape.pull * pull,
-                constants.ITERATIONS, constants.SETTLED, rules, work, above[some], spreads[some],
-                left_out, wide, leaves[first:last],
-                network.curvatures[neuron, region : region + max(regions // parts, 1)],
-                network.spread[neuron, first:last],
-            )  # fmt: skip
-        network.tables[neuron, :, :inputs] = leaves
-        if "widths" in shape.without:
-            spreads[:] = network.spread[neuron] = 0.0
-        network.counts[neuron] = np.bincount(contexts, table.weights, count)
-        network.told[neuron] = network.counts[neuron].reshape(regions, -1).sum(axis=1)
-        settle_rows(kind, above, spreads, order, centres, reaches, network.limits, outputs, place)

@@ -84,7 +84,7 @@ def dot(one, first, other, second, size):
 
 @inner_fast
 def add_curvature(factors, size, weight, scaled, curvatures, place):
-    """Add weight * F'F to the Hessian that begins at `place` of curvatures # OUT (`contexts.add_region`).
+    """Add weight * F'F to the Hessian that begins at `place` of curvatures # OUT (`trees.add_region`).
 
     scaled: a buffer like the factors, [Q, M]. Columns of whole vectors are done one after the other, two
     factors at a time, which stay in registers: that is what a row of one output has.
@@ -218,7 +218,7 @@ def bring(numbers, neuron, context):
 
 
 @inlined
-def follow_one(kind, network, X, advice, Y, weights, learning, scratch, outputs):
+def follow_one(kind, network, X, base, Y, weights, learning, scratch, outputs):
     """Predict rows one after the other, each before it is learnt, if rows are to be learnt at all.
 
     outputs: [n, Q] # OUT, the last layer's product; the others as in `follow`. What a neuron learns from a
@@ -262,7 +262,7 @@ def follow_one(kind, network, X, advice, Y, weights, learning, scratch, outputs)
             size, neurons = counts_of[layer], sizes[layer - 1] if layer > 0 else 0
             for i in range(rows):
                 write_inputs(
-                    kind, X, advice, regressions, first + i, below, neurons, looked_at, layer, axes,
+                    kind, X, base, regressions, first + i, below, neurons, looked_at, layer, axes,
                     precisions, bias_range, inputs, i, size, own,
                 )  # fmt: skip
             for k in range(sizes[layer]):
@@ -310,25 +310,25 @@ def follow_one(kind, network, X, advice, Y, weights, learning, scratch, outputs)
 
 
 @fast_kernel
-def follow(kind, networks, first, scratches, buffers, X, advice, Y, weights, learning, said):
+def follow(kind, networks, first, scratches, buffers, X, base, Y, weights, learning, said):
     """Let rows pass networks, and write what each says # OUT [E, n, Q]; networks learn them if they are to.
 
-    networks: pinned, those from `first` on; scratches: pinned, `buffers` of them, in turn. X: [n, d]; advice:
-    [n, R, Q], what regressions say; Y: [n, D]; weights: [n]; both may be empty if nothing is learnt.
+    networks: pinned, those from `first` on; scratches: pinned, `buffers` of them, in turn. X: [n, d]; base:
+    [n, R, Q], what base models say; Y: [n, D]; weights: [n]; both may be empty if nothing is learnt.
 
     All rows, a block on threads or one that comes alone, pass through this kernel: compiled once, they round
     alike.
     """
     for e in range(said.shape[0]):
         network, scratch = record_at(networks, first + e), record_at(scratches, e % buffers)
-        follow_one(kind, network, X, advice, Y, weights, learning, scratch, said[e])
+        follow_one(kind, network, X, base, Y, weights, learning, scratch, said[e])
 
 
 def ask(
     kind: Any,
     network: Network,
     X: FloatArray,
-    advice: FloatArray,
+    base: FloatArray,
     Y: FloatArray,
     weights: FloatArray,
     learning: bool = False,
@@ -336,6 +336,6 @@ def ask(
     """Return what one network says of rows, [n, Q]."""
     said = np.empty((1, len(X), kind.planes))
     pins = Pinned([network]), 0, Pinned([make_scratch(network, kind)]), 1
-    follow(kind, *pins, X, advice, Y, weights, learning, said)
+    follow(kind, *pins, X, base, Y, weights, learning, said)
     found: FloatArray = said[0]
     return found

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.engine.checks import anything, check_values, numbered, require, several
+from ggln.engine.newton.base import Regressors
 from ggln.engine.newton.copula import Copula, JointBlend, levels_of
 from ggln.engine.newton.layouts import check_copula
-from ggln.engine.newton.learner import Advice, ExactLearner, before_any_row, make_learner, restore_learner
+from ggln.engine.newton.learner import ExactLearner, make_learner, restore_learner
 from ggln.engine.newton.mixture import joined
+from ggln.engine.newton.mixtures import before_any_row
 from ggln.engine.newton.settings import Settings, restore_settings
 from ggln.engine.newton.stream import Progress, Stream
 from ggln.engine.threads import Threads
@@ -27,28 +29,28 @@ Arrays = dict[str, NDArray[Any]]
 class Once:
     """Regressors of the user that are asked once for all outputs: if they fail, no output has learnt yet."""
 
-    def __init__(self, advise: Advice) -> None:
-        self.advise, self.left = advise, advise.left
+    def __init__(self, regressors: Regressors) -> None:
+        self.regressors, self.left = regressors, regressors.left
         self._last: tuple[FloatArray, FloatArray] | None = None
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return predictions of new rows, [n, R, D]."""
         last = self._last
         if last is None or not np.array_equal(last[0], X, equal_nan=True):
-            self._last = last = X.copy(), self.advise.predict(X)
+            self._last = last = X.copy(), self.regressors.predict(X)
         return last[1]
 
 
 class Column:
     """What regressors of the user predict of one output."""
 
-    def __init__(self, advise: Advice, output: int) -> None:
-        self.advise, self.output = advise, output
-        self.left = advise.left[:, :, output : output + 1]
+    def __init__(self, regressors: Regressors, output: int) -> None:
+        self.regressors, self.output = regressors, output
+        self.left = regressors.left[:, :, output : output + 1]
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return predictions of new rows, [n, R, 1]."""
-        return self.advise.predict(X)[:, :, self.output : self.output + 1]
+        return self.regressors.predict(X)[:, :, self.output : self.output + 1]
 
 
 class ApartLearner(Stream):
@@ -61,7 +63,6 @@ class ApartLearner(Stream):
         own = replace(settings, outputs=1, covariance="isotropic", most_kept=kept)
         self.learners: list[ExactLearner] = [make_learner(own) for _ in range(settings.outputs)]
         self.copula = Copula(settings.outputs)
-        self._advise: Advice | None = None
 
     @property
     def rows(self) -> int:
@@ -97,17 +98,11 @@ class ApartLearner(Stream):
         """How many features networks know of."""
         return self.learners[0].features
 
-    @property
-    def advise(self) -> Advice | None:
-        """Regressors that the user handed in."""
-        return self._advise
-
-    @advise.setter
-    def advise(self, advise: Advice | None) -> None:
-        self._advise = advise
-        asked = None if advise is None else Once(advise)
+    def hand_in(self, regressors: Regressors) -> None:
+        """Take regressors of the user as base models, before `fit`."""
+        asked = Once(regressors)
         for d, learner in enumerate(self.learners):
-            learner.advise = None if asked is None else Column(asked, d)
+            learner.hand_in(Column(asked, d))
 
     # Learning ------------------------------------------------------------------------------------------
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ggln.engine.gating import Gates
 from ggln.engine.newton import constants
-from ggln.engine.newton.network import Shape, fit_network
+from ggln.engine.newton.network import Shape
 from ggln.engine.newton.neurons.isotropic import Isotropic
 from ggln.engine.newton.neurons.univariate import Univariate
+from ggln.engine.newton.solving import fit_network
 
 FloatArray = NDArray[np.float64]
 SAMPLE_ROWS = 2000

@@ -45,8 +45,8 @@ class Settings:
         return np.random.default_rng([self.seed, network, purpose])
 
     @property
-    def advisers(self) -> int:
-        """Regressions below networks: on bumps, and what the user handed in."""
+    def base_models(self) -> int:
+        """Base models of networks: the regression on bumps, and regressors that the user handed in."""
         return int(self.regressions) + self.regressors
 
     def networks(self, rows: int) -> int:
@@ -84,7 +84,7 @@ class Settings:
         return Shape(
             self.layer_sizes,
             dims[group % len(dims)],
-            shallow * self.advisers,
+            shallow * self.base_models,
             self.outputs > 1 and few,
             self.bias_range,
             1.0 / self.bias_variance,

@@ -52,27 +52,27 @@ def make_reader(inputs: Scaler, targets: Scaler, bumps: Bumps, errors: FloatArra
 
 
 @exact_kernel
-def pool_kinds(advice, said, kinds):
+def pool_kinds(base, said, kinds):
     """Write what each kind says # OUT [n, R + groups, Q]: regressions, and groups of networks in turn.
 
-    advice: [n, R, Q]; said: [E, n, Q], by all networks. A group says the mean, summed up in their order.
+    base: [n, R, Q]; said: [E, n, Q], by all networks. A group says the mean, summed up in their order.
     """
-    (rows, advisers, planes), networks = advice.shape, said.shape[0]
-    groups = kinds.shape[1] - advisers
+    (rows, models, planes), networks = base.shape, said.shape[0]
+    groups = kinds.shape[1] - models
     for t in range(rows):
         for q in range(planes):
-            for r in range(advisers):
-                kinds[t, r, q] = advice[t, r, q]
+            for r in range(models):
+                kinds[t, r, q] = base[t, r, q]
             for g in range(groups):
                 value, count = said[g, t, q], 1
                 for e in range(g + groups, networks, groups):
                     value += said[e, t, q]
                     count += 1
-                kinds[t, advisers + g, q] = value / count
+                kinds[t, models + g, q] = value / count
 
 
 @exact_kernel
-def read_rows(kind, readers, X, Y, weights, learning, side, goals, advice):
+def read_rows(kind, readers, X, Y, weights, learning, side, goals, base):
     """Write standardised rows [n, d] and targets # OUT, and what the regression says # OUT [n, 1, 2].
 
     readers: a pinned `Reader`; Y: [n, 1], or empty if nothing is to be learnt.
@@ -91,7 +91,7 @@ def read_rows(kind, readers, X, Y, weights, learning, side, goals, advice):
         bump_kernels.predict_rows(learnt, found, means)
     for t in range(rows):
         variance = max(errors[0, 0] / errors[0, 1], reader.least)
-        put(kind, 0, means[t, 0], 1.0 / variance, advice[t, 0])
+        put(kind, 0, means[t, 0], 1.0 / variance, base[t, 0])
         if learning:
             errors[0, 0] += weights[t] * (means[t, 0] - goals[t, 0]) ** 2
             errors[0, 1] += weights[t]
@@ -115,14 +115,14 @@ class Alone:
         return self._scratch[thread]
 
     def ask_networks(
-        self, X: FloatArray, advice: FloatArray, Y: FloatArray, weights: FloatArray, learning: bool
+        self, X: FloatArray, base: FloatArray, Y: FloatArray, weights: FloatArray, learning: bool
     ) -> FloatArray:
         """Return what each kind says of standardised rows [n, R + groups, Q]; the rest as in `follow`."""
-        rows, advisers, planes = advice.shape
-        said, kinds = np.empty((self.count, rows, planes)), np.empty((rows, advisers + self.groups, planes))
+        rows, models, planes = base.shape
+        said, kinds = np.empty((self.count, rows, planes)), np.empty((rows, models + self.groups, planes))
         known = self.kind, self.networks, 0, self._own_scratch(), self.groups
-        self._kernels.call(follow, (*known, X, advice, Y, weights, learning, said))
-        self._kernels.call(pool_kinds, (advice, said, kinds))
+        self._kernels.call(follow, (*known, X, base, Y, weights, learning, said))
+        self._kernels.call(pool_kinds, (base, said, kinds))
         return kinds
 
     def ask(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -134,7 +134,7 @@ class Alone:
         features = self.reader.records[0].inputs.shape[1]
         if X.shape[1] != features:  # others wait until a young stream is solved
             X = np.ascontiguousarray(X[:, :features])
-        side, goals, advice = np.empty(X.shape), np.empty(Y.shape), np.empty((len(X), 1, 2))
+        side, goals, base = np.empty(X.shape), np.empty(Y.shape), np.empty((len(X), 1, 2))
         lesson = weights, len(Y) > 0
-        self._kernels.call(read_rows, (self.kind, self.reader, X, Y, *lesson, side, goals, advice))
-        return self.ask_networks(side, advice, goals, *lesson), goals
+        self._kernels.call(read_rows, (self.kind, self.reader, X, Y, *lesson, side, goals, base))
+        return self.ask_networks(side, base, goals, *lesson), goals

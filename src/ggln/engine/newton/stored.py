@@ -31,7 +31,7 @@ def flat(network: Network) -> Arrays:
 
 
 def _triangle(size: int) -> NDArray[np.bool_]:
-    """Return which numbers of a Hessian in lines of whole vectors (`contexts.add_region`) mean something."""
+    """Return which numbers of a Hessian in lines of whole vectors (`trees.add_region`) mean something."""
     return np.concatenate([np.arange(padded(j + 1)) <= j for j in range(size)])
 
 
