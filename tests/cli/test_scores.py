@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import threading
 from html.parser import HTMLParser
 
 import numpy as np
@@ -63,6 +65,19 @@ def test_models_are_scored_side_by_side(ggln, model, sales, quick, tmp_path):
     assert piped.splitlines()[1].split(",")[2:] == output.splitlines()[1].split(",")[2:]
 
 
+def test_a_pipe_that_has_a_name_is_read_whole(ggln, model, sales, tmp_path):
+    """As a shell hands it over by <(...)."""
+    name = sales(40, "test.csv")
+    wanted = ggln("score", model, name)[1]
+    os.mkfifo(tmp_path / "pipe")
+    text = (tmp_path / name).read_text()
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text(text))
+    writer.start()
+    code, output, said = ggln("score", model, "pipe")
+    writer.join()
+    assert (code, output) == (0, wanted.replace(name, "pipe")), said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -74,7 +89,7 @@ def test_models_are_scored_side_by_side(ggln, model, sales, quick, tmp_path):
         (["model.ggln", "other.csv"], "no target column 'price'"),
         (["model.ggln", "empty.csv"], "has no row with a value of price"),
         (["model.ggln", "bad.csv"], "bad.csv, row 1: 'area' is 'big', which is not a number"),
-        (["model.ggln", "model.ggln", "-"], "standard input can be read once only"),
+        (["model.ggln", "model.ggln", "-"], "a pipe can be read once only"),
     ],
 )
 def test_errors_of_score(arguments, message, ggln, model, tmp_path):

@@ -135,9 +135,12 @@ class StreamRun(NamedTuple):
         given = settings()
         from ggln.cli.progress import Terminal
         from ggln.tables import stream as online
+        from ggln.tables.read import NOT_UTF8
         from ggln.tables.write import convention, open_writer
 
         watch = Terminal()
+        if table.foreign:
+            watch.say(f"{table.name}: {NOT_UTF8}")
         rejected = Rejected(watch, self.stop, self.most)
         first = first_rows(table, undecided, rejected)
         if not first:
