@@ -102,6 +102,39 @@ def test_errors_of_score(arguments, message, ggln, model, tmp_path):
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("table",), []),
+        (("table", "signs"), {"price": [1]}),
+        (("table", "columns", 0), None),
+        (("table", "columns", 0, "kind"), "evil"),
+        (("table", "columns", 0, "more"), 1),
+        (("table", "columns", 0, "name"), "city"),
+        (("table", "columns", 0, "range"), [2.0, 1.0]),
+        (("table", "columns", 0, "range"), [1.0, 2.0, 3.0]),
+        (("table", "columns", 3, "range"), [0.0, 1e9]),  # days
+        (("scores", "targets", "price"), {}),
+    ],
+)
+def test_a_file_that_was_edited_is_refused_by_every_command(place, value, ggln, sales, quick, tmp_path):
+    table = pd.read_csv(sales()).assign(sold="2024-05-01")
+    table.to_csv("dated.csv", index=False)
+    fit = ["fit", "dated.csv", "--target", "price", "--validate", "0.2", "--category", "city"]
+    assert ggln(*fit, *quick)[0] == 0
+    header, arrays = package.persistence.read(tmp_path / "model.ggln")
+    inner = header
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    package.persistence.write(tmp_path / "model.ggln", header, arrays)
+    tables = [["info"], ["predict", "dated.csv"], ["score", "dated.csv"], ["report", "dated.csv"]]
+    for command, *rest in [*tables, ["explain", "dated.csv"], ["plot", "dated.csv"]]:
+        code, output, said = ggln(command, "model.ggln", *rest)
+        assert (code, output) == (2, "")
+        assert said.startswith("ggln: 'model.ggln' holds no model that could be: ")
+
+
 class Page(HTMLParser):
     """Tags that are open are closed, in order; what it loads is remembered."""
 
