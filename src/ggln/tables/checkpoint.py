@@ -47,8 +47,8 @@ class Checkpoint:
     """The file, and how often it is written.
 
     model: the file that it stands beside, and whose permissions it has, since it holds rows as well; every:
-    seconds, at the least; identity: of the command that it belongs to; pieces: how learning is told to end, for
-    a last one.
+    seconds, at the least; identity: of the command that it belongs to; pieces: how learning is told to end,
+    for a last one.
     """
 
     def __init__(
