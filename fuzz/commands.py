@@ -35,9 +35,12 @@ LEARNING: list[list[str]] = [
 ]  # fmt: skip
 
 
-FITS = [[], [], ["--validate", "0.3"], ["--in-memory", "5"], ["--checkpoint", "0"]]
-STREAMS = [[], ["--output-format", "jsonl"], ["-m", "model.ggln"], ["--quantiles", "0.1,0.9"]]
-PREDICTIONS = [[], ["--output-format", "jsonl"], ["-o", "found.parquet"], ["-o", "found.csv"], ["--support"]]
+FITS: list[list[str]] = [[], [], ["--validate", "0.3"], ["--in-memory", "5"], ["--checkpoint", "0"]]
+STREAMS: list[list[str]] = [
+    [], ["--output-format", "jsonl"], ["-m", "model.ggln"], ["--quantiles", "0.1,0.9"],
+]  # fmt: skip
+PREDICTIONS: list[list[str]] = [[], ["--support"], ["--escape-formulas"]]
+OUTPUTS: list[list[str]] = [[], ["--output-format", "jsonl"], ["-o", "found.parquet"], ["-o", "found.csv"]]
 
 
 def options(choices: list[list[str]], random: Random) -> list[str]:
@@ -50,31 +53,19 @@ def command(made: Table, random: Random) -> tuple[list[str], bytes]:
     which = str(random.choice(["fit", "fit", "stream", "stream", "predict", "score", "report"]))
     general, small = options(OPTIONS, random), said_as(SETTINGS)
     if which == "fit":
-        more = [[], [], ["--validate", "0.3"], ["--in-memory", "5"], ["--checkpoint", "0"]]
         words = [
             "fit",
             made.name,
             "-t",
             made.target,
             *options(LEARNING, random),
-            *options(more, random),
+            *options(FITS, random),
             *small,
         ]
     elif which == "stream":
-        words = ["stream", "-t", made.target, *options(LEARNING, random), *small]
-        words += options(
-            [[], ["--output-format", "jsonl"], ["-m", "model.ggln"], ["--quantiles", "0.1,0.9"]], random
-        )
+        words = ["stream", "-t", made.target, *options(LEARNING, random), *small, *options(STREAMS, random)]
     elif which == "predict":
-        words = [
-            "predict",
-            "known.ggln",
-            made.name,
-            *options([[], ["--support"], ["--escape-formulas"]], random),
-        ]
-        words += options(
-            [[], ["--output-format", "jsonl"], ["-o", "found.parquet"], ["-o", "found.csv"]], random
-        )
+        words = ["predict", "known.ggln", made.name, *options(PREDICTIONS, random), *options(OUTPUTS, random)]
     else:
         words = [which, "known.ggln", made.name]
         general = [] if which == "report" else general
@@ -107,7 +98,10 @@ def judge(ended: Ended, words: list[str]) -> str:
 
 def _finite(output: bytes) -> bool:
     """Return whether predictions in JSON lines are numbers, or not there yet."""
-    records = [json.loads(line) for line in output.splitlines()]
+    try:
+        records = [json.loads(line, parse_constant=int) for line in output.splitlines()]
+    except ValueError:  # Infinity and NaN are no JSON, and no int either
+        return False
     found = [
         value for record in records for name, value in record.items() if name.endswith(("_mean", "_std"))
     ]

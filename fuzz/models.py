@@ -122,6 +122,8 @@ def ask(model: Any) -> list[np.ndarray]:
         values = {"number": [0.3, None], "day": ["2024-06-01", "2023-01-01"]}
         table = {**values, "city": ["Oslo", "Bonn"], "open": ["yes", None]}
         found = model.predict_dist(table)
+        shown = [column.shown_range() for column in model.schema_.columns]  # as `ggln info` does
+        assert all(isinstance(text, str) for text in shown)
         return [*model.predict(table, return_std=True), found.mean, found.std]
     if isinstance(model, GLNClassifier):
         return [model.predict_proba(X), model.predict_proba(X[:1])]

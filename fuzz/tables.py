@@ -143,9 +143,7 @@ MAKERS = {"csv": _separated, "tsv": _tabs, "jsonl": _json_lines, "parquet": _par
 def spoilt(content: bytes, random: Random) -> tuple[bytes, str]:
     """Return bytes with something done to them, and what."""
     data, place = bytearray(content), int(random.integers(len(content) + 1))
-    what = str(
-        random.choice(["flip", "zeros", "cut", "twice", "drop", "line", "noise", "quote", "breaks", "long"])
-    )
+    what = str(random.choice(WAYS))
     if what == "flip":
         for _ in range(int(random.integers(1, 6)) if data else 0):
             data[int(random.integers(len(data)))] = int(random.integers(256))

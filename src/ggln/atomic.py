@@ -18,14 +18,17 @@ TOKEN = 8
 """Random bytes in the name of an unfinished file."""
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a file. A crash at any moment leaves either the old file, if there was one, or the new one."""
-    with replaced(path) as file, os.fdopen(file, "wb", closefd=False) as stream:
+def write(path: Path, content: bytes, like: Path | None = None) -> None:
+    """Write a file. A crash at any moment leaves either the old file, if there was one, or the new one.
+
+    like: another file, whose permissions a new one gets.
+    """
+    with replaced(path, like) as file, os.fdopen(file, "wb", closefd=False) as stream:
         stream.write(content)
 
 
 @contextlib.contextmanager
-def replaced(path: Path) -> Iterator[int]:
+def replaced(path: Path, like: Path | None = None) -> Iterator[int]:
     """Give the descriptor of a new file, which takes the place of another one when all is written.
 
     A link stays one: what it points at is written. A file that is replaced keeps its permissions. What is no
@@ -35,7 +38,7 @@ def replaced(path: Path) -> Iterator[int]:
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "it is no ordinary file, and would be lost", os.fspath(path))
     _remove_leftovers(target)
-    unfinished, file = _create(target)
+    unfinished, file = _create(target, like)
     try:
         yield file
         os.fsync(file)
@@ -50,10 +53,11 @@ def replaced(path: Path) -> Iterator[int]:
     _keep_name(target.parent)
 
 
-def _create(target: Path) -> tuple[Path, int]:
+def _create(target: Path, like: Path | None) -> tuple[Path, int]:
     """Return a new file beside the target, locked and with the permissions that it is to have."""
+    old = target if like is None or target.exists() else like
     try:
-        mode = stat.S_IMODE(target.stat().st_mode)
+        mode = stat.S_IMODE(old.stat().st_mode)
     except FileNotFoundError:
         mode = None
     while True:

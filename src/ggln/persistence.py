@@ -42,8 +42,13 @@ def digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
     return state.hexdigest()
 
 
-def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a model file. A crash at any moment leaves either the old file or the new one."""
+def write(
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays, like: Path | None = None
+) -> None:
+    """Write a model file. A crash at any moment leaves either the old file or the new one.
+
+    like: another file, whose permissions a new one gets.
+    """
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder: give the name of a file in it")
@@ -52,7 +57,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     text = json.dumps({"format": FORMAT, **header}, sort_keys=True, default=_plain)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     # a single entry: safetensors writes several in random order, and equal models shall be equal files
-    atomic.write(target, save(arrays, metadata={HEADER: f"{digest(text, arrays)} {text}"}))
+    atomic.write(target, save(arrays, metadata={HEADER: f"{digest(text, arrays)} {text}"}), like)
 
 
 def _plain(value: Any) -> Any:

@@ -26,7 +26,7 @@ def ggln(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, stdin=""):
-        (tmp_path / ".stdin").write_text(stdin)
+        (tmp_path / ".stdin").write_bytes(stdin if isinstance(stdin, bytes) else stdin.encode())
         capsys.readouterr()
         with (tmp_path / ".stdin").open() as file:
             monkeypatch.setattr("sys.stdin", file)

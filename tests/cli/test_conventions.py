@@ -116,7 +116,8 @@ def test_lines_that_spreadsheets_put_above_the_names(ggln, quick, tmp_path):
     assert list(package.load(tmp_path / "model.ggln").feature_names_in_) == ["y, in km"]
     (tmp_path / "t.csv").write_text("Report of May\n\nx,y\n1,2\n2,3\n")
     assert ggln("fit", "t.csv", "--target", "x", "--skip-lines", "2", *quick)[0] == 0
-    assert ggln("fit", "t.csv", "--target", "x", *quick)[0] == 2
+    code, _, said = ggln("fit", "t.csv", "--target", "x", *quick)
+    assert (code, "further down, say --skip-lines" in said) == (2, True)
 
 
 def test_other_encodings_are_understood_or_named(ggln, quick, tmp_path):
@@ -125,6 +126,12 @@ def test_other_encodings_are_understood_or_named(ggln, quick, tmp_path):
     code, _, said = ggln("fit", "t.csv", "--target", "größe", *quick)
     assert code == 2
     assert "its names are not in UTF-8: say --encoding latin-1, or whichever it is" in said
+    (tmp_path / "own.csv").write_bytes("größe;y\n1;2\n2;3\n".encode("latin-1"))
+    code, _, said = ggln("fit", "own.csv", "--target", "y", *quick)  # the bytes are learnt as they are
+    assert (code, "own.csv: its names are not in UTF-8: say --encoding" in said) == (0, True)
+    bad = "größe;y\n1;2;3\n".encode("latin-1")  # nothing is answered: no test could read the bytes of it
+    code, _, said = ggln("stream", "-t", "y", "--on-error", "stop", *quick, stdin=bad)
+    assert (code, "standard input: its names are not in UTF-8" in said) == (2, True)
     assert ggln("fit", "t.csv", "--target", "größe", "--encoding", "latin-1", *quick)[0] == 0
     (tmp_path / "new.csv").write_bytes("größe;preis\n1;2\n".encode("latin-1"))
     assert ggln("predict", "model.ggln", "new.csv", "--encoding", "latin-1", "-o", "out.csv")[0] == 0

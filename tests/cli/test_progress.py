@@ -45,6 +45,9 @@ def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch):
     before = shown.getvalue()
     time.sleep(0.2)
     assert shown.getvalue() == before  # nobody speaks after the end
+    with watch.stage("learning", 300):
+        time.sleep(0.2)
+    assert "learning: 0 of 300 rows, 0 s (the first time, kernels are compiled)\n" in shown.getvalue()
 
 
 def test_rows_that_are_solved_together_are_told_by_layers(sales, tmp_path, monkeypatch):

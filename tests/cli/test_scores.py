@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import threading
 from html.parser import HTMLParser
 
 import numpy as np
@@ -63,6 +65,19 @@ def test_models_are_scored_side_by_side(ggln, model, sales, quick, tmp_path):
     assert piped.splitlines()[1].split(",")[2:] == output.splitlines()[1].split(",")[2:]
 
 
+def test_a_pipe_that_has_a_name_is_read_whole(ggln, model, sales, tmp_path):
+    """As a shell hands it over by <(...)."""
+    name = sales(40, "test.csv")
+    wanted = ggln("score", model, name)[1]
+    os.mkfifo(tmp_path / "pipe")
+    text = (tmp_path / name).read_text()
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text(text))
+    writer.start()
+    code, output, said = ggln("score", model, "pipe")
+    writer.join()
+    assert (code, output) == (0, wanted.replace(name, "pipe")), said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -74,7 +89,7 @@ def test_models_are_scored_side_by_side(ggln, model, sales, quick, tmp_path):
         (["model.ggln", "other.csv"], "no target column 'price'"),
         (["model.ggln", "empty.csv"], "has no row with a value of price"),
         (["model.ggln", "bad.csv"], "bad.csv, row 1: 'area' is 'big', which is not a number"),
-        (["model.ggln", "model.ggln", "-"], "standard input can be read once only"),
+        (["model.ggln", "model.ggln", "-"], "a pipe can be read once only"),
     ],
 )
 def test_errors_of_score(arguments, message, ggln, model, tmp_path):
@@ -85,6 +100,39 @@ def test_errors_of_score(arguments, message, ggln, model, tmp_path):
     assert (code, output) == (2, "")
     assert message in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("table",), []),
+        (("table", "signs"), {"price": [1]}),
+        (("table", "columns", 0), None),
+        (("table", "columns", 0, "kind"), "evil"),
+        (("table", "columns", 0, "more"), 1),
+        (("table", "columns", 0, "name"), "city"),
+        (("table", "columns", 0, "range"), [2.0, 1.0]),
+        (("table", "columns", 0, "range"), [1.0, 2.0, 3.0]),
+        (("table", "columns", 3, "range"), [0.0, 1e9]),  # days
+        (("scores", "targets", "price"), {}),
+    ],
+)
+def test_a_file_that_was_edited_is_refused_by_every_command(place, value, ggln, sales, quick, tmp_path):
+    table = pd.read_csv(sales()).assign(sold="2024-05-01")
+    table.to_csv("dated.csv", index=False)
+    fit = ["fit", "dated.csv", "--target", "price", "--validate", "0.2", "--category", "city"]
+    assert ggln(*fit, *quick)[0] == 0
+    header, arrays = package.persistence.read(tmp_path / "model.ggln")
+    inner = header
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    package.persistence.write(tmp_path / "model.ggln", header, arrays)
+    tables = [["info"], ["predict", "dated.csv"], ["score", "dated.csv"], ["report", "dated.csv"]]
+    for command, *rest in [*tables, ["explain", "dated.csv"], ["plot", "dated.csv"]]:
+        code, output, said = ggln(command, "model.ggln", *rest)
+        assert (code, output) == (2, "")
+        assert said.startswith("ggln: 'model.ggln' holds no model that could be: ")
 
 
 class Page(HTMLParser):

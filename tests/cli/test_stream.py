@@ -132,6 +132,18 @@ def test_columns_are_what_their_first_values_are(ggln, quick):
     assert said == "Predicted 31 rows and learnt 31\n"
 
 
+def test_a_first_value_that_misleads_is_spoken_of(ggln, quick):
+    names = ["A1", "12", "B7"]  # codes, of which some are numbers
+    rows = [f"{'-' if i == 0 else i / 10},{names[i % 3]},{i}" for i in range(60)]
+    said = ggln("stream", "--target", "y", *quick, stdin=joined(["x,code,y", *rows]))[2]
+    assert "column 'x' begins with '-' and was taken for names, but 49 of its first 50 values are" in said
+    assert "'code'" not in said
+    assert (
+        "begins"
+        not in ggln("stream", "-t", "y", "--category", "x", *quick, stdin=joined(["x,code,y", *rows]))[2]
+    )
+
+
 def test_faults_of_one_kind_do_not_hide_another(ggln, quick):
     bad = ["4,abc", *(f"{i},1,2" for i in range(20)), "a,3"]
     lines = joined(["x,y", "1,2", "2,3", *bad])

@@ -41,11 +41,16 @@ def gated_policy():
     return policy(step="capped", layer_sizes=(3, 2), context_dim=2)
 
 
+def tree_policy():
+    trees = GLCB(3, random_state=1, reward="ctree", depth=2, step="capped", layer_sizes=(3, 2), context_dim=2)
+    return trees.partial_fit(X, np.arange(40) % 3, Y > 0)
+
+
 def density():
     return DenoisingDensity(random_state=1).fit(X)
 
 
-FILES = [exact, stream, gradient, classes, policy, gated_policy, density]
+FILES = [exact, stream, gradient, classes, policy, gated_policy, tree_policy, density]
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +108,8 @@ EDITS = [
     (policy, "plays", lambda a: a[:2]),
     (gated_policy, "first.arms", put(7)),
     (gated_policy, "rows.visits", put(-1)),
+    (tree_policy, "first.rewards", put(-1e30, 9)),
+    (tree_policy, "scaler.targets", put(-3.0, 1)),
     (density, "model.covariances", put(-1.0)),
     (density, "waiting", lambda a: np.zeros((64, 3))),
     (density, "half", put(0.0)),

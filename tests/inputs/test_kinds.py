@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ggln import GGLNRegressor, GLNClassifier
+from ggln import GGLNRegressor, GLNClassifier, TableRegressor
 from ggln.bandits import GLCB
 from ggln.density import DenoisingDensity
 
@@ -11,6 +11,11 @@ X = np.random.default_rng(0).normal(size=(12, 2))
 Y = X[:, 0]
 SMALL = {"layer_sizes": (2, 1), "n_estimators": 1, "random_state": 0}
 DAYS = np.array("2024-01-01", "M8[D]") + np.arange(24).reshape(12, 2)
+LATE = {  # a cell in the middle, of a list or among objects
+    "dates": np.datetime64("2024-01-01"),
+    "durations": np.timedelta64(3, "D"),
+    "too large": 10**400,
+}
 TABLES = {
     "dates": DAYS,
     "durations": DAYS - DAYS[0, 0],
@@ -27,6 +32,12 @@ def models():
         "policy": GLCB(2, random_state=0).partial_fit(X, np.arange(12) % 2, Y),
         "density": DenoisingDensity(random_state=0).fit(X),
     }
+
+
+def with_late(what, kind):
+    table = X.tolist()
+    table[5][1] = LATE[what]
+    return table if kind is list else np.array(table, object)
 
 
 def row(table):
@@ -83,3 +94,59 @@ WAYS = {
 def test_what_is_no_number_is_refused_in_the_same_words(models, kind, way, what):
     with pytest.raises(ValueError, match=rf"{what}.*; the model is unchanged$"):
         WAYS[kind][way](models[kind], TABLES[what])
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+@pytest.mark.parametrize("what", LATE)
+def test_a_cell_in_the_middle_is_found(models, kind, what):
+    table = with_late(what, kind)
+    column = [own[1] for own in table]
+    row, whole = table[5], rf"{what}.*; the model is unchanged$"
+    with pytest.raises(ValueError, match=whole):
+        models["regressor"].partial_fit(table, Y)
+    with pytest.raises(ValueError, match=whole):
+        models["regressor"].learn_one(row, 0.0)
+    with pytest.raises(ValueError, match=whole):
+        models["regressor"].partial_fit(X, column)
+    with pytest.raises(ValueError, match=whole):
+        models["regressor"].partial_fit(X, Y, sample_weight=column)
+    with pytest.raises(ValueError, match=whole):
+        models["classifier"].predict_proba(table)
+    with pytest.raises(ValueError, match=whole):
+        models["policy"].select(row)
+    with pytest.raises(ValueError, match=whole):
+        models["policy"].predict(table)
+    with pytest.raises(ValueError, match=whole):
+        models["density"].partial_fit(table)
+
+
+def test_where_a_date_stands_is_said():
+    for table in (with_late("dates", list), with_late("dates", np.array)):
+        with pytest.raises(ValueError, match="dates in row 5, column 1, and"):
+            GGLNRegressor().fit(table, Y)
+
+
+def test_a_table_of_columns_refuses_masks():
+    """Masked values would be taken for numbers; dates and durations have a meaning there."""
+    model = TableRegressor(GGLNRegressor(**SMALL)).fit(X, Y)
+    masked = np.ma.array(X, mask=X > 1.0)
+    for use in (
+        lambda: TableRegressor(GGLNRegressor(**SMALL)).fit(masked, Y),
+        lambda: model.partial_fit(masked, Y),
+        lambda: model.predict(masked),
+        lambda: model.predict_dist({"x0": X[:, 0], "x1": masked[:, 1]}),
+        lambda: model.prequential(X, masked[:, 0]),
+    ):
+        with pytest.raises(ValueError, match=r"masked array.*; the model is unchanged$"):
+            use()
+
+
+def test_complex_numbers_are_refused_row_by_row_too(models):
+    row = X[0] + 1j
+    for use in (
+        models["regressor"].predict_one,
+        models["classifier"].predict_proba_one,
+        models["policy"].select,
+    ):
+        with pytest.raises(ValueError, match="Complex data not supported"):
+            use(row)

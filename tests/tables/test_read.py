@@ -133,7 +133,11 @@ def test_cells_that_hold_several_values(tmp_path, read_all):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("", "is empty"), ("a,b,a\n1,2,3\n", "several columns named 'a'")],
+    [
+        ("", "is empty"),
+        ("a,b,a\n1,2,3\n", "several columns named 'a'"),
+        ("a,b,,\n1,2,,\n", "several columns without a name"),
+    ],
 )
 def test_headers_that_are_none(content, message, tmp_path):
     path = tmp_path / "table.csv"

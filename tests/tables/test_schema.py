@@ -45,6 +45,18 @@ def test_a_missing_number_becomes_the_median_and_is_said_to_be_missing():
     assert not bad
 
 
+def test_numbers_that_cannot_be_learnt_say_nothing_about_a_column():
+    """Their rows are left out; a range without an end would be in no file that loads."""
+    found = column([*map(str, range(40)), "1e400", "-inf"])
+    assert found == Number("a", 19.5, range=(0.0, 39.0), style="point")
+    assert set(found.encode(["3", "1e400", "-inf"])[1]) == {1, 2}
+    assert column(["inf"] * 5).kind == "category"
+
+
+def test_a_number_of_thousands_of_digits_counts_nothing():
+    assert column(["9" * 5000, *map(str, range(40))]).kind == "number"
+
+
 def test_categories_have_an_order_and_a_bound():
     texts = [f"v{i}" for i in range(LEVELS + 5) for _ in range(LEVELS + 6 - i)] + ["", "None"]
     found = column(texts)

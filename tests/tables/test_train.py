@@ -148,12 +148,12 @@ def test_after_a_crash_learning_goes_on_to_the_same_model(piped, houses, small, 
         return training
 
     whole = learn()
-    place = tmp_path / "model.checkpoint"
+    model, place = tmp_path / "model", tmp_path / "model.checkpoint"
     for rows in (500, 200, 100):
         with pytest.raises(StopError):
-            learn(StoppingWatch(rows), Checkpoint(place, 0.0, source.identity(plan)))
+            learn(StoppingWatch(rows), Checkpoint(model, 0.0, source.identity(plan)))
         assert place.exists()
-    resumed = learn(None, Checkpoint(place, 0.0, source.identity(plan)))
+    resumed = learn(None, Checkpoint(model, 0.0, source.identity(plan)))
     assert file_of(whole.model, tmp_path / "a") == file_of(resumed.model, tmp_path / "b")
     for one, other in zip(whole.held_out_rows(), resumed.held_out_rows(), strict=True):
         assert np.array_equal(one, other)
@@ -161,11 +161,13 @@ def test_after_a_crash_learning_goes_on_to_the_same_model(piped, houses, small, 
 
 def test_a_checkpoint_of_another_command_is_refused(houses, small, tmp_path):
     source, plan = Input(houses()), plan_of(small, in_memory=100)
-    place = tmp_path / "model.checkpoint"
-    Training(source, plan, None, Checkpoint(place, 0.0, source.identity(plan))).run()
+    model = tmp_path / "model"
+    model.touch(0o600)
+    Training(source, plan, None, Checkpoint(model, 0.0, source.identity(plan))).run()
+    assert (tmp_path / "model.checkpoint").stat().st_mode & 0o777 == 0o600  # it holds rows as the model does
     other = plan_of(small, in_memory=100, seed=1)
     with pytest.raises(ValueError, match="another seed: run that one again to go on, or delete"):
-        Training(source, other, None, Checkpoint(place, 0.0, source.identity(other))).run()
+        Training(source, other, None, Checkpoint(model, 0.0, source.identity(other))).run()
 
 
 def test_unreadable_rows_stop_or_are_left_out(write_csv, small):

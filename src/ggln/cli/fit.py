@@ -99,8 +99,7 @@ def fit(
     kept = None
     if checkpoint is not None:
         identity = {**source.identity(plan), "version of ggln": __version__}
-        place = output.with_name(output.name + ".checkpoint")
-        kept = Checkpoint(place, checkpoint, identity, signals.SignalledPieces())
+        kept = Checkpoint(output, checkpoint, identity, signals.SignalledPieces())
     training = Training(source, plan, Terminal(), kept, n_jobs)
     with lock.locked(output):
         _learn(training, output)

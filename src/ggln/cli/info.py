@@ -34,7 +34,7 @@ def info(model: options.ModelFile) -> None:
     )
     origin = "a stream" if stored.from_stream else "a table"
     rows = counted(loaded.regressor_.learner_.rows, "row")
-    say(f"Learnt {rows} from {origin}; the file has {size / 1e6:.1f} MB")
+    say(f"Learnt {rows} from {origin}; the file has {_readable(size)}")
     say(f"Settings: {_settings(loaded)}")
     lines = [[column.name, column.kind, *_about(column)] for column in loaded.schema_.columns]
     lines += [
@@ -42,6 +42,15 @@ def info(model: options.ModelFile) -> None:
     ]
     print_rows(console, "Columns", ["name", "kind", "learnt", "written", "a gap is"], lines, left=5)
     _scores(loaded, console, say)
+
+
+def _readable(size: int) -> str:
+    """Return the size of a file.
+
+    >>> _readable(4_260), _readable(28_000_000)
+    ('4 kB', '28.0 MB')
+    """
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
 
 
 def _settings(model: "TableRegressor") -> str:

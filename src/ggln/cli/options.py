@@ -178,9 +178,13 @@ class StoredModel(NamedTuple):
     @property
     def schema(self) -> "Schema":
         """The columns of its table."""
+        from ggln import persistence
+        from ggln.tables.layouts import check_columns
         from ggln.tables.schema import Schema
 
-        return Schema.from_json(self.header["table"])
+        with persistence.naming(self.path):
+            check_columns(self.header.get("table"))
+            return Schema.from_json(self.header["table"])
 
     @property
     def from_stream(self) -> bool:

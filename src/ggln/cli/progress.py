@@ -120,7 +120,8 @@ class Terminal:
 
         def speak() -> None:
             while not ended.wait(LINE_EVERY):
-                self.say(f"{what}: {count:,}{of} {unit}, {time.monotonic() - began:.0f} s")
+                why = " (the first time, kernels are compiled)" if count == done else ""
+                self.say(f"{what}: {count:,}{of} {unit}, {time.monotonic() - began:.0f} s{why}")
 
         def advance(more: int, _: float | None) -> None:
             nonlocal count

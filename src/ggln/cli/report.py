@@ -54,7 +54,7 @@ def report(
     from ggln.cli import page
     from ggln.cli.progress import Terminal
 
-    parts = [page.heading(f"{model.name} on {Path(table).name}", _about(loaded, shown))]
+    parts = [page.heading(f"{model.name} on {Path(opened.name).name}", _about(loaded, shown))]
     parts += [_scores(loaded, shown, n_jobs)]
     for i, name in enumerate(loaded.targets):
         parts += _pictures(loaded, shown, i, name)

@@ -61,13 +61,13 @@ def score(
         raise ValueError(f"none of {', '.join(files)} is a model file: name one, then a table")
     if not tables:
         raise ValueError("name a table after the models, or - for standard input")
-    if "-" in tables and len(models) > 1:
-        raise ValueError("standard input can be read once only: name a file to compare models")
-    stored = {path: options.read_model(path) for path in models}
     dialect = reading.dialect(encoding=encoding, skip_lines=skip_lines)
     from ggln.tables.plan import Input
 
     inputs = [Input(path, form, dialect) for path in tables]
+    if len(models) > 1 and not all(source.repeatable for source in inputs):
+        raise ValueError("a pipe can be read once only: name a file to compare models")
+    stored = {path: options.read_model(path) for path in models}
     for source in inputs:
         opened = source.open()
         with opened if source.repeatable else nullcontext():
@@ -96,6 +96,8 @@ def is_model(path: Path) -> bool:
     if path.suffix == ".ggln":
         return True
     try:
+        if not path.is_file():  # what is taken from a pipe would be missed later
+            return False
         with path.open("rb") as file:
             start = file.read(9)
         size = path.stat().st_size
@@ -121,9 +123,9 @@ def _judged(
         rows = Labelled(model, table, report)
         found = judge(model, rows, n_jobs)
     if not found:
-        raise ValueError(f"{source.path} has no row with a value of {', '.join(model.targets)}")
+        raise ValueError(f"{table.name} has no row with a value of {', '.join(model.targets)}")
     left_out = f", {counted(rows.unlabelled, 'row')} without a target left out" if rows.unlabelled else ""
-    watch.say(f"{stored.path}: {counted(rows.rows, 'row')} of {source.path}{left_out}")
+    watch.say(f"{stored.path}: {counted(rows.rows, 'row')} of {table.name}{left_out}")
     return found
 
 

@@ -135,9 +135,12 @@ class StreamRun(NamedTuple):
         given = settings()
         from ggln.cli.progress import Terminal
         from ggln.tables import stream as online
+        from ggln.tables.read import NOT_UTF8
         from ggln.tables.write import convention, open_writer
 
         watch = Terminal()
+        if table.foreign:
+            watch.say(f"{table.name}: {NOT_UTF8}")
         rejected = Rejected(watch, self.stop, self.most)
         first = first_rows(table, undecided, rejected)
         if not first:
@@ -145,16 +148,19 @@ class StreamRun(NamedTuple):
                 raise stopped(self.model)
             raise ValueError(f"{table.name} has no rows")
         values = online.first_values([row for chunk in first for row in chunk.rows])
+        guessed: list[str] = []
         if self.stored:
             known = self.stored.restore()
         else:
             known, questions = online.begin(table, values, *self.names, given, seed)
             for question in questions:
                 watch.say(str(question))  # standard input holds the rows: nobody can answer
+            told = self.names.categories
+            guessed = [c.name for c in known.schema_.columns if c.kind == "category" and c.name not in told]
         written = convention(table, known.schema_, self.shape.escape, values)
         with open_writer(None, self.shape.form, header, {}, written) as writer:
             parts = (known, table, writer, self.shape.quantiles)
-            rejected.running = online.TableStream(*parts, rejected, self.n_jobs, watch.say)
+            rejected.running = online.TableStream(*parts, rejected, self.n_jobs, watch.say, guessed)
             self._learn(rejected.running, chain(first, table.chunks(online.LONGEST, wait=False)), watch)
         if self.waiting.stopped:
             return

@@ -332,9 +332,10 @@ def refuse_bad(
 def check_weights(sample_weight: ArrayLike | None, rows: FloatArray) -> FloatArray:
     """Return checked weights of rows; without any, each counts once."""
     given = np.broadcast_to(1.0, rows.shape[:1]) if sample_weight is None else sample_weight
-    weights: FloatArray = check_array(
-        given, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight", copy=True
-    )
+    with naming_text(sample_weight=given):
+        weights: FloatArray = check_array(
+            given, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight", copy=True
+        )
     if weights.shape != rows.shape[:1]:
         raise ValueError(f"sample_weight is of shape {weights.shape}, but there are {rows.shape[0]} rows")
     least, most = constants.WEIGHT_RANGE

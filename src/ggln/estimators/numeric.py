@@ -20,6 +20,9 @@ KINDS: dict[str, tuple[type, ...]] = {
 }
 """What NumPy would take for numbers in some unit; those of pandas and polars are among them."""
 TIMES = tuple(kind for kinds in KINDS.values() for kind in kinds)
+OBJECT = np.dtype(object)
+PLAIN = {float, int, bool, str, type(None), np.float64, np.float32, np.int64}
+"""Types of cells that hold nothing else."""
 REMEDIES = {
     "durations": ("seconds or days", "takes them as days"),
     "times of the day": ("hours since midnight", ""),
@@ -91,21 +94,29 @@ def as_numbers(name: str, values: Any, names: Any = None) -> FloatArray:
 
 
 def refuse_kinds(name: str, values: Any, names: Any = None) -> None:
-    """Raise ValueError for dates, durations and masks, which NumPy would take for numbers.
+    """Raise ValueError for dates, durations, masks and complex numbers, which NumPy would take for numbers.
 
     names: of the values, if this is a single row of them.
     """
+    refuse_masks(name, values)
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise ValueError(f"Complex data not supported: {name} holds complex numbers; the model is unchanged")
+    found = find_times(values)
+    if found is not None:
+        kind, where = found
+        if not where and name in ("x", "X", "y") and getattr(values, "dtype", OBJECT) == OBJECT:
+            place = find_strange(values, name != "x", names)[1].lstrip(", ")
+            where = f" in {place}" if place else ""
+        raise ValueError(_about_times(name, kind, where))
+
+
+def refuse_masks(name: str, values: Any) -> None:
+    """Raise ValueError for a masked array."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(
             f"{name} is a masked array, whose masked values would be taken for numbers: fill them, for "
             "example with NaN, by values.filled(numpy.nan); the model is unchanged"
         )
-    found = find_times(values)
-    if found is not None:
-        kind, where = found
-        if name == "x" and isinstance(values, list | tuple):
-            where = f" in {find_strange(values, False, names)[1].lstrip(', ')}"
-        raise ValueError(_about_times(name, kind, where))
 
 
 def refuse_strange(name: str, values: Any, error: Exception, table: bool, names: Any = None) -> None:
@@ -125,6 +136,8 @@ def _about_text(name: str) -> str:
         return (
             "Regression predicts numbers: convert the targets, or use ggln.GLNClassifier if they are classes"
         )
+    if name == "sample_weight":
+        return "Weights are numbers"
     return (
         "Encode text as numbers first, for example with OneHotEncoder; for regression, ggln.TableRegressor "
         "does so"
@@ -141,7 +154,7 @@ def about_size(name: str) -> str:
 
 def _about_times(name: str, kind: str, where: str) -> str:
     number, table = REMEDIES[kind]
-    instead = f"; for regression, ggln.TableRegressor {table}" if name != "y" and table else ""
+    instead = f"; for regression, ggln.TableRegressor {table}" if name in ("x", "X") and table else ""
     return (
         f"{name} holds {kind}{where}, and networks take numbers: turn them into numbers, such as "
         f"{number}{instead}; the model is unchanged"
@@ -155,25 +168,37 @@ def _kind(cell: object) -> str:
 def find_times(values: Any) -> tuple[str, str] | None:
     """Return what a table holds that is a date, a time or a duration, and in which column; None if nothing.
 
-    Only types are looked at, and of objects the first row, which costs next to nothing.
+    Arrays and columns tell their type. Of lists and objects all cells are looked at, which takes about a
+    microsecond a row.
     """
     if hasattr(values, "columns"):
         for i, name in enumerate(values.columns):
             column = values.iloc[:, i] if hasattr(values, "iloc") else values[name]
             found = find_times(column)
             if found is not None:
-                return found[0], f" in the column {name!r}"
+                row = next((row for row, cell in enumerate(column) if isinstance(cell, TIMES)), 0)
+                return found[
+                    0
+                ], f" in row {row}, column {i} ({name!r})" if row else f" in the column {name!r}"
         return None
     if isinstance(values, TIMES):
         return _kind(values), ""
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    if kind in "OMm" and _depth(values):
-        first: Any = next(iter(values), None)
-        cells = values if _depth(first) == 0 and isinstance(values, list | tuple) else first
-        for cell in cells if _depth(cells) == 1 else (first,):
-            if isinstance(cell, TIMES):
-                return _kind(cell), ""
-    return None
+    if not _depth(values):
+        return None
+    dtype = getattr(values, "dtype", None)
+    kind = getattr(dtype, "kind", "O")
+    if kind not in "OMm":
+        return None
+    if dtype is not None and dtype != OBJECT:  # all cells are of one type
+        return find_times(next(iter(values), None))
+    cells = values.ravel() if isinstance(values, np.ndarray) else values
+    kinds = set(map(type, cells))
+    for own in kinds:
+        if issubclass(own, TIMES):
+            return next(name for name, types in KINDS.items() if issubclass(own, types)), ""
+    if kinds <= PLAIN:
+        return None
+    return next(filter(None, map(find_times, filter(_depth, cells))), None)
 
 
 def _depth(values: Any) -> int:

@@ -26,7 +26,7 @@ def text(value: Any) -> str:
     ('', '2.5', 'true', '1.5')
     """
     if isinstance(value, str):
-        return value
+        return str(value)  # of NumPy, too, whose own texts are shown otherwise
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):

@@ -46,14 +46,16 @@ class Progress(NamedTuple):
 class Checkpoint:
     """The file, and how often it is written.
 
-    path: beside the model; every: seconds, at the least; identity: of the command that it belongs to; pieces:
-    how learning is told to end, for a last one.
+    model: the file that it stands beside, and whose permissions it has, since it holds rows as well; every:
+    seconds, at the least; identity: of the command that it belongs to; pieces: how learning is told to end,
+    for a last one.
     """
 
     def __init__(
-        self, path: Path, every: float, identity: dict[str, Any], pieces: Pieces | None = None
+        self, model: Path, every: float, identity: dict[str, Any], pieces: Pieces | None = None
     ) -> None:
-        self.path, self.every, self.identity = path, every, identity
+        self.model, self.path = model, model.with_name(model.name + ".checkpoint")
+        self.every, self.identity = every, identity
         self.pieces: Pieces = pieces or Unstoppable()
         self.written = time.monotonic()
 
@@ -65,7 +67,7 @@ class Checkpoint:
         """Replace what was there before; a crash in between leaves that."""
         header, arrays = model.state()
         state = {"identity": self.identity, "progress": progress._asdict()}
-        persistence.write(self.path, {**header, "checkpoint": state}, arrays)
+        persistence.write(self.path, {**header, "checkpoint": state}, arrays, self.model)
         self.written = time.monotonic()
 
     def read(self) -> tuple[TableRegressor, Progress] | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
-from ggln.estimators.numeric import dense
+from ggln.estimators.numeric import dense, refuse_masks
 from ggln.tables.cells import NoSingleValueError, is_missing, text
 from ggln.tables.columns import Category
 from ggln.tables.read import Chunk, OpenTable, Row
@@ -39,6 +39,7 @@ def is_named(table: Any) -> bool:
 
 def named(array: Any, estimator: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return the columns of an array of any kind under their names, x0, x1, ... if there are none."""
+    refuse_masks("X", array)
     # numbers stay numbers, and texts texts; a gap is no mistake here
     checked = check_array(
         dense(array),
@@ -101,6 +102,7 @@ def columns_of(table: Any) -> tuple[list[str], list[Row]]:
 def _texts(name: Any, values: Any) -> list[str]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise TypeError(f"the column {name!r} of a table is a sequence of values, got {values!r}")
+    refuse_masks(f"the column {name!r}", values)
     found: list[str] = []
     try:
         found.extend(map(text, values))

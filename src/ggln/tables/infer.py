@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggln.engine.constants import MAX_MAGNITUDE
 from ggln.tables import cells, styles
 from ggln.tables.columns import MISSING_LEVEL, Boolean, Category, Column, Date, Number
 from ggln.tables.dialect import Dialect
@@ -215,7 +216,9 @@ def _ordered(name: str, present: Sequence[str], missing: bool, dialect: Dialect)
     found = styles.number_style(present, dialect.numbers)
     if found is not None:
         style, values = found
-        return Number(name, float(np.median(values)), missing, range=_reach(values), style=style)
+        values = values[np.abs(values) <= MAX_MAGNITUDE]  # rows beyond, such as inf, cannot be read
+        if values.size:
+            return Number(name, float(np.median(values)), missing, range=_reach(values), style=style)
     values = styles.readable(cells.boolean, present)
     if values.size:
         return Boolean(name, float(np.mean(values)), missing, range=_reach(values))

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ggln import persistence
 from ggln.distributions.assembly import Distribution
 from ggln.engine.checks import require
+from ggln.estimators.numeric import refuse_masks
 from ggln.estimators.ranges import LateParameters
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.estimators.whole import Uninterrupted, lock_of, whole
@@ -275,6 +276,8 @@ class TableRegressor(LateParameters, ExplainedTables, RegressorMixin, BaseEstima
         if self._array is None:
             return X
         columns = list(X) if isinstance(X, Mapping) else list(X.columns)
+        for name in columns:
+            refuse_masks(f"the column {name!r}", X[name])
         values = np.column_stack([np.asarray(X[name], object) for name in columns])
         return named(values, self, numbered(self._array))
 

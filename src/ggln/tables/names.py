@@ -10,6 +10,8 @@ from ggln.tables import cells
 
 FEWEST = 20
 """Rows from which on it is no accident that a column of whole numbers counts them."""
+MOST_DIGITS = 18
+"""Of a number that counts rows: what is longer counts nothing."""
 NAMES_OF_IDS = re.compile(r"(.*[_ -])?(id|uuid|guid|key|nr|no)|.*[a-z]Id", re.ASCII)
 NAMES_OF_CODES = re.compile(r".*(zip|postal|postcode|plz|phone|iban|ean|isbn|sku).*", re.IGNORECASE)
 LEADING_ZERO = re.compile(r"0\d+")
@@ -59,7 +61,8 @@ def about_names(name: str, texts: Sequence[str]) -> Question | None:
 
 def _counts(present: Sequence[str]) -> bool:
     """Return whether numbers go up by one from row to row."""
-    if len(present) < FEWEST or not (present[0].isascii() and present[0].isdecimal()):
+    begin = present[0] if len(present) >= FEWEST else ""
+    if not (begin.isascii() and begin.isdecimal() and len(begin) <= MOST_DIGITS):
         return False
-    first = int(present[0])
+    first = int(begin)
     return all(text == str(first + i) for i, text in enumerate(present))

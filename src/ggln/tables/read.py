@@ -86,6 +86,8 @@ class OpenTable:
                 "does each row stand in a line of its own?"
             )
         twice = [column for column, times in Counter(self.columns).items() if times > 1]
+        if twice == [""]:
+            raise ValueError(f"{name} has several columns without a name: name them, or remove them")
         if twice:
             raise ValueError(f"{name} has several columns named {twice[0]!r}: rename all but one of them")
 
@@ -125,18 +127,25 @@ class OpenTable:
         while (chunk := self.chunk(longest, wait)).rows or chunk.bad:
             yield chunk
 
+    @property
+    def foreign(self) -> bool:
+        """Whether names of columns are not in the encoding that was expected."""
+        return not all(map(_is_utf8, self.columns))
+
     def require(self, name: str, what: str = "column") -> int:
         """Return the position of a column, or say which names are near."""
         if name in self.columns:
             return self.columns.index(name)
-        other = "" if all(map(_is_utf8, self.columns)) else NOT_UTF8
+        other = f"; {NOT_UTF8}" if self.foreign else ""
+        if len(self.columns) == 1 and self.delimiter:  # a title, perhaps
+            other += "; if the line of names stands further down, say --skip-lines"
         whole = next((column for column in self.columns if name in map(str.strip, column.split(","))), None)
         if whole is not None:
             other = f"; a name with a comma is put into quotation marks, '\"{whole}\"'"
         raise ValueError(f"{self.name} has no {what} {name!r}{suggestion(name, self.columns)}{other}")
 
 
-NOT_UTF8 = "; its names are not in UTF-8: say --encoding latin-1, or whichever it is"
+NOT_UTF8 = "its names are not in UTF-8: say --encoding latin-1, or whichever it is"
 
 
 def _is_utf8(text: str) -> bool:

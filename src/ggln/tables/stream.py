@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.tables import cells
 from ggln.tables.infer import infer_stream
+from ggln.tables.misled import Misled
 from ggln.tables.model import TableRegressor
 from ggln.tables.names import Question, about_names
 from ggln.tables.online import Moments, Worker
@@ -74,7 +75,8 @@ class TableStream:
     """Rows in, predictions out, and a model that learns from them.
 
     report: told of rows that cannot be read; it raises an exception to stop the stream there. All rows before
-    the unreadable one have then been predicted and learnt. say: told what is strange about rows.
+    the unreadable one have then been predicted and learnt. say: told what is strange about rows. guessed: the
+    categories that nothing but their first value tells to be some.
     """
 
     def __init__(
@@ -86,17 +88,18 @@ class TableStream:
         report: Callable[[Bad], None],
         n_jobs: int | None,
         say: Callable[[str], None] = lambda _: None,
+        guessed: Sequence[str] = (),
     ) -> None:
         self.model, self.writer, self.quantiles, self.report = model, writer, quantiles, report
         self.encoder = model.schema_.bind(table, targets=True)
-        self.totals, self.say = Totals(self.encoder), say
+        self.totals, self.misled, self.say = Totals(self.encoder), Misled(table, guessed), say
         self.worker = Worker(model.regressor_, n_jobs)
         self.learnt = self.predicted = self.saved = 0
 
     def take(self, chunk: Chunk) -> None:
         """Predict and learn some rows in their order."""
         encoded = self.encoder(chunk)
-        for remark in self.totals.find(encoded):
+        for remark in (*self.totals.find(encoded), *self.misled.find(encoded.rows)):
             self.say(remark)
         known = [not np.isnan(targets).any() for targets in encoded.Y]
         stops = [*encoded.bad, None]

@@ -24,7 +24,7 @@ from ggln.tables.infer import infer
 from ggln.tables.model import TableRegressor
 from ggln.tables.online import Worker, mean_loss
 from ggln.tables.plan import Input, Plan, unreadable
-from ggln.tables.read import Bad, Chunk, OpenTable
+from ggln.tables.read import NOT_UTF8, Bad, Chunk, OpenTable
 from ggln.tables.sample import Aside, Lots, Sample, take
 from ggln.tables.schema import Encoder
 from ggln.tables.totals import Totals
@@ -100,6 +100,8 @@ class Training:
     # The sample ----------------------------------------------------------------------------------------
 
     def _begin(self, table: OpenTable) -> None:
+        if table.foreign:
+            self.watch.say(f"{table.name}: {NOT_UTF8}")
         draws = self._draws()
         size = min(self.plan.in_memory, max(1, IN_MEMORY_CELLS // len(table.columns)))
         sample = self._draw(table, draws, max(size, INFER_ROWS))

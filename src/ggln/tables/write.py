@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import re
 import sys
@@ -134,9 +135,20 @@ class JsonLines:
 
 
 def _json_value(text: str) -> Any:
+    """Return what JSON writes for a cell.
+
+    >>> [_json_value(text) for text in ("", "true", "2.50", "02139", "1e400")]
+    [None, True, 2.5, '02139', '1e400']
+    """
     if text in JSON_WORDS:
         return JSON_WORDS[text]
-    return None if text == "" else json.loads(text) if JSON_NUMBER.fullmatch(text) else text
+    if not JSON_NUMBER.fullmatch(text):
+        return text or None
+    try:
+        number = json.loads(text)
+    except ValueError:  # an integer of thousands of digits
+        return text
+    return number if abs(number) < math.inf else text
 
 
 class Parquet:

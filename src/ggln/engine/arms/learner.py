@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ggln.engine import constants
 from ggln.engine.arms.networks import Arms
 from ggln.engine.arms.rewards import BernoulliRewards, GaussianRewards, Rewards, TreeRewards
+from ggln.engine.checks import require
 from ggln.engine.gating import Gates
 from ggln.engine.gradient.build import Settings, draw_gates, settings_from
 from ggln.engine.gradient.ensemble import blocks
@@ -213,8 +214,10 @@ class ArmLearner:
         learner = cls(settings, 1, None if span is None else (span[0], span[1]))
         gates = Gates(arrays["gates.codes"], arrays["gates.offsets"], arrays["gates.normals"])
         learner.arms = Arms(settings, gates, values["arms"])
-        rest = rest_of_arms(settings, values["arms"], learner.kind.bins)
+        rest = rest_of_arms(settings, values["arms"], learner.kind.bins, span)
         check_ensemble(arrays, learner.arms.table, settings, **rest)
+        same = np.array_equal(arrays["scaler.targets"], learner.targets.state)
+        require(span is None or same, "the scale of rewards is not that of their range")
         learner.arms.restore(arrays)
         learner.inputs.state[:], learner.targets.state[:] = arrays["scaler.inputs"], arrays["scaler.targets"]
         learner.rows, learner.warming = values["rows"], values["warming"]

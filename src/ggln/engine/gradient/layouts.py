@@ -1,5 +1,6 @@
 """What a file has to hold of networks that take gradient steps (`engine.checks`)."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -205,8 +206,11 @@ def check_arms(values: Any, arrays: Arrays, settings: Any) -> None:
     check_gates(arrays, settings, settings.n_estimators)
 
 
-def rest_of_arms(settings: Any, arms: int, bins: int) -> dict[str, Array]:
-    """Return the layout of what an `ArmLearner` has besides its networks."""
+def rest_of_arms(settings: Any, arms: int, bins: int, span: Sequence[float] | None) -> dict[str, Array]:
+    """Return the layout of what an `ArmLearner` has besides its networks; span: of rewards."""
+    paid = user("kept", 1)
+    if settings.family == "bernoulli" and span is not None:
+        paid = real("kept", 1, low=span[0], high=span[1])  # beyond it, a tree has no bins
     return {
         "scaler.inputs": scaler(settings.features),
         "scaler.targets": scaler(1),
@@ -215,6 +219,6 @@ def rest_of_arms(settings: Any, arms: int, bins: int) -> dict[str, Array]:
         "plays": whole(arms),
         "first.contexts": user("kept", settings.features),
         "first.arms": whole("kept", below=arms),
-        "first.rewards": user("kept", 1),
+        "first.rewards": paid,
         "first.paces": real("kept", low=0.0, high=1e9),
     }
