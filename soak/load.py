@@ -29,6 +29,7 @@ class Load:
         self.told: dict[str, list[Any]] = {name: [] for name in MODELS}
         self.errors: list[BaseException] = []
         self.refused = 0  # calls that found a disk full, and changed nothing
+        self.done, self.longest = 0, 0.0  # rounds of calls that were answered, and seconds of the longest
         self.stopping = threading.Event()
         self.threads = [threading.Thread(target=self._work, args=(i,)) for i in range(clients)]
 
@@ -58,6 +59,7 @@ class Load:
         try:
             with Client(self.url, patience=PATIENCE) as client:
                 while not self.stopping.is_set():
+                    begin = time.monotonic()
                     try:
                         draw.choice(calls)(client, next(self.numbers))
                     except ServiceError as error:
@@ -65,6 +67,8 @@ class Load:
                             raise
                         self.refused += 1
                         time.sleep(PAUSE)
+                    self.done += 1
+                    self.longest = max(self.longest, time.monotonic() - begin)
         except BaseException as error:
             self.errors.append(error)
 

@@ -14,19 +14,21 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from ggln.service import checks, constants, requests
 from ggln.service.auth import Guard
 from ggln.service.errors import RefusedError, bad_request, unavailable
 from ggln.service.evaluation import evaluate
 from ggln.service.live import Live
+from ggln.service.log.operations import ModelRow
 from ggln.service.metrics import Metrics
 from ggln.service.models import Model
 from ggln.service.openapi import description
 from ggln.service.service import Service
 
 logger = logging.getLogger("ggln.service")
-Endpoint = Callable[[Request], Awaitable[Response]]
+Call = Callable[[Request], Awaitable[Response]]
 PAGE = {"page.js": "text/javascript", "plots.js": "text/javascript", "style.css": "text/css"}
 POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 JSON = b"application/json"
@@ -42,6 +44,48 @@ def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number of JSON")
 
 
+DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+class Endpoint:
+    """A call that is refused to those who may not, is counted, and fails in one sentence.
+
+    It speaks ASGI itself: what Starlette wraps around functions takes as long as a tenth of an answer.
+    """
+
+    def __init__(self, name: str, call: Call, role: str | None, guard: Guard, metrics: Metrics) -> None:
+        self.name, self.call, self.role, self.guard, self.metrics = name, call, role, guard, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        start = time.perf_counter()
+        response = await self.answered(Request(scope, receive, send))
+        self.metrics.answered(self.name, response.status_code, time.perf_counter() - start)
+        await response(scope, receive, send)
+
+    async def answered(self, request: Request) -> Response:
+        """Return the response, whatever happens."""
+        try:
+            headers = request.scope["given"] = dict(request.scope["headers"])
+            if self.role is not None:
+                self.guard.check(headers, self.role)
+            async with asyncio.timeout(constants.REQUEST_SECONDS):
+                return await self.call(request)
+        except RefusedError as error:
+            response = answer(error.body(), error.status)
+            if error.status == 401:
+                response.headers["www-authenticate"] = "Bearer"
+            return response
+        except TimeoutError:
+            return answer(unavailable("the request took too long").body(), 503)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except Exception:
+            logger.exception("%s failed", self.name)
+            message = "this should not happen: the log of the service says more"
+            return answer(RefusedError(500, "internal", message).body(), 500)
+
+
 class Api:
     """The calls of a service."""
 
@@ -49,36 +93,6 @@ class Api:
         self.service, self.guard, self.metrics, self.live = service, guard, metrics, Live(service)
 
     # What calls have in common -------------------------------------------------------------------------
-
-    def guarded(
-        self, name: str, call: Callable[[Request], Awaitable[Response]], role: str | None
-    ) -> Endpoint:
-        """Return a call that is refused to those who may not, is counted, and fails in one sentence."""
-
-        async def endpoint(request: Request) -> Response:
-            start = time.perf_counter()
-            try:
-                headers = request.scope["given"] = dict(request.scope["headers"])
-                if role is not None:
-                    self.guard.check(headers, role)
-                async with asyncio.timeout(constants.REQUEST_SECONDS):
-                    response = await call(request)
-            except RefusedError as error:
-                response = answer(error.body(), error.status)
-                if error.status == 401:
-                    response.headers["www-authenticate"] = "Bearer"
-            except TimeoutError:
-                response = answer(unavailable("the request took too long").body(), 503)
-            except ClientDisconnect:
-                response = Response(status_code=499)
-            except Exception:
-                logger.exception("%s failed", name)
-                message = "this should not happen: the log of the service says more"
-                response = answer(RefusedError(500, "internal", message).body(), 500)
-            self.metrics.answered(name, response.status_code, time.perf_counter() - start)
-            return response
-
-        return endpoint
 
     async def body(self, request: Request, most: int) -> bytes:
         """Return the body of a request that is not too long."""
@@ -102,13 +116,19 @@ class Api:
             raise RefusedError(415, "not_json", "the body must be JSON: Content-Type: application/json")
         content = await self.body(request, self.service.limits.body_bytes)
         try:
-            return json.loads(content, parse_constant=_no_number)
+            return DECODER.decode(content.decode())
         except (ValueError, RecursionError) as error:
             raise bad_request(f"the body is not JSON: {str(error)[:120]}") from error
 
+    async def row(self, request: Request) -> ModelRow:
+        """Return what is known of the model that a call is about; a log may be a network away."""
+        name, models = request.path_params["name"], self.service.models
+        found = models.known(name)
+        return await run_in_threadpool(models.row, name) if found is None else found
+
     async def model(self, request: Request) -> Model:
         """Return the model that a call is about."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         found = self.service.models.here(row)
         return await run_in_threadpool(self.service.models.get, row) if found is None else found
 
@@ -127,10 +147,10 @@ class Api:
 
     async def get_model(self, request: Request) -> Response:
         """Give a model."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         return answer(await run_in_threadpool(self.service.described, row))
 
-    def acting(self, call: str, asks: bool) -> Endpoint:
+    def acting(self, call: str, asks: bool) -> Call:
         """Return the call that asks a model something, or tells it."""
 
         async def endpoint(request: Request) -> Response:
@@ -150,14 +170,14 @@ class Api:
 
     async def export(self, request: Request) -> Response:
         """Give the file of a model."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         content = await run_in_threadpool(self.service.export, row)
         headers = {**SAFE, "content-disposition": f'attachment; filename="{row.name}.ggln"'}
         return Response(content, 200, headers, "application/octet-stream")
 
     async def take_file(self, request: Request) -> Response:
         """Let a model be what a file holds."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         content = await self.body(request, self.service.limits.import_bytes)
         return answer(await run_in_threadpool(self.service.take_file, row, content))
 
@@ -210,7 +230,7 @@ class Api:
     def routes(self) -> list[Route]:
         """Return all calls, and who may make them."""
         model = "/v1/models/{name}"
-        table: list[tuple[str, str, str, Endpoint, str | None]] = [
+        table: list[tuple[str, str, str, Call, str | None]] = [
             ("POST", f"{model}/predict", "predict", self.acting("predict", True), "read"),
             ("GET", "/healthz", "healthz", self.healthz, None),
             ("GET", "/readyz", "readyz", self.readyz, None),
@@ -230,7 +250,7 @@ class Api:
             ("PUT", model, "create", self.put_model, "admin"),
         ]
         return [
-            Route(path, self.guarded(name, call, role), methods=[method])
+            Route(path, Endpoint(name, call, role, self.guard, self.metrics), methods=[method])
             for method, path, name, call, role in table
         ]
 

@@ -37,7 +37,7 @@ LEARN_SECONDS = 0.1
 """How long the learner lets events gather: learnt together they take a third of the time, and answers, which
 share Python's interpreter and the processor's cache with it, wait less."""
 GATHERED_ROWS = 64
-"""Events of a round after which the next one begins at once."""
+"""Events that are learnt at once, without others being waited for."""
 LEARNT_ROWS = 1_024
 """Events that are read from the log at a time."""
 PART_ROWS, ASKED_ROWS, ASKED_SECONDS = 256, 8, 1.0

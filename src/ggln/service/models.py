@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln import persistence
-from ggln.service import constants
-from ggln.service.errors import not_found, unavailable
+from ggln.service import checks, constants
+from ggln.service.errors import DamagedError, not_found
 from ggln.service.kinds import KINDS, Entry
 from ggln.service.log import operations, upkeep
 from ggln.service.log.operations import ModelRow
@@ -106,7 +106,17 @@ class Model:
         self.practised += len(entries)
 
     def replace(self, estimator: Any, position: int) -> None:
-        """Answer by another estimator from now on, which has learnt up to a number of the log."""
+        """Answer by another estimator from now on, which has learnt up to a number of the log.
+
+        First it is asked something here: kernels are looked up anew for it, under the compiler's lock. The
+        loop of events would wait there for whatever another thread compiles, which may take a minute.
+        """
+        if self.row.features is None:
+            self.warm = False
+        else:
+            row = np.zeros((1, len(self.row.features)))
+            self.kind.answers(estimator, row, [""])
+            self.kind.outputs(estimator, row)
         with self.turns:
             self.estimator, self.position = estimator, position
 
@@ -168,15 +178,21 @@ class Models:
                 self.memory[row.id].row = row
         return row
 
+    def known(self, name: str) -> ModelRow | None:
+        """Return what is known of a model without asking the log, if that is all there is to know."""
+        found = self.rows.get(name)
+        return None if found is None or (found.features is None and self.store.shared) else found
+
     def row(self, name: str) -> ModelRow:
         """Return what is known of a model; others may have made it."""
-        found = self.rows.get(name)
-        if found is None or (found.features is None and self.store.shared):
+        found = self.known(name)
+        if found is None and checks.NAME.fullmatch(name):
             with self.store.reading() as statements:
                 found = operations.model(statements, name)
-            if found is None:
-                raise not_found("unknown_model", f"there is no model {name!r}")
-            self._note(found)
+            if found is not None:
+                self._note(found)
+        if found is None:
+            raise not_found("unknown_model", f"there is no model {checks.shown(name)}")
         return found
 
     def by_number(self, number: int) -> ModelRow:
@@ -239,7 +255,7 @@ class Models:
             model.position = model.saved = snapshot.seq
             return model
         if len(found) >= constants.SNAPSHOTS:
-            raise unavailable(f"no snapshot of {row.name!r} can be read: restore its data from a copy")
+            raise DamagedError(f"no snapshot of {row.name!r} can be read: restore its data from a copy")
         return model
 
     def _make_room(self, new: Model) -> None:

@@ -70,8 +70,8 @@ class Service:
         if self.watch is not None:
             self.watch.committed(jobs)
         if last > self.last:
-            self.last = last
-            self.learner.wake.set()
+            self.last, before = last, self.last
+            self.learner.appended(last - before)
 
     def _learnt(self, name: str, count: int) -> None:
         if self.watch is not None and count:
