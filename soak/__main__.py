@@ -105,7 +105,11 @@ def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallD
     if disk is not None:
         disk.grow(PLENTY_KB)
     load.stop()
-    lasted = {"seconds": round(time.monotonic() - begin), "longest wait in seconds": round(load.longest, 1)}
+    lasted = {
+        "seconds": round(time.monotonic() - begin),
+        "of which the machine stood still": round(load.pulse.lost),
+        "longest wait in seconds": round(load.longest, 1),
+    }
     files = exported(folder, url, load)
     end_of(process, signal.SIGTERM)
     servers.close()
@@ -117,10 +121,10 @@ def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallD
 
 def wait_for_answer(load: Load, process: int) -> None:
     """Wait until a client is answered; a server that keeps all of them waiting says what its threads do."""
-    done, until = load.done, time.monotonic() + SUSPICIOUS
+    done, until = load.done, load.pulse.now() + SUSPICIOUS
     while load.done == done and not load.errors and is_there(process):
         time.sleep(0.005)
-        if time.monotonic() > until:
+        if load.pulse.now() > until:
             until = math.inf
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGUSR1)

@@ -9,9 +9,10 @@ from typing import Any
 
 from ggln.service import Client, ServiceError
 from soak.models import MODELS, class_of, reward_of, row_of, target_of
+from soak.pulse import Pulse
 
-PATIENCE = 120.0
-"""Seconds that a client waits for a server that is restarted."""
+PATIENCE = 900.0
+"""Seconds that a client waits for a server that is restarted: longer than a machine may be stopped."""
 PAUSE = 0.02
 """Seconds until a client tries again where the disk was full."""
 BATCH = 5
@@ -30,6 +31,7 @@ class Load:
         self.errors: list[BaseException] = []
         self.refused = 0  # calls that found a disk full, and changed nothing
         self.done, self.longest = 0, 0.0  # rounds of calls that were answered, and seconds of the longest
+        self.pulse = Pulse()
         self.stopping = threading.Event()
         self.threads = [threading.Thread(target=self._work, args=(i,)) for i in range(clients)]
 
@@ -59,7 +61,7 @@ class Load:
         try:
             with Client(self.url, patience=PATIENCE) as client:
                 while not self.stopping.is_set():
-                    begin = time.monotonic()
+                    begin = self.pulse.now()
                     try:
                         draw.choice(calls)(client, next(self.numbers))
                     except ServiceError as error:
@@ -68,7 +70,7 @@ class Load:
                         self.refused += 1
                         time.sleep(PAUSE)
                     self.done += 1
-                    self.longest = max(self.longest, time.monotonic() - begin)
+                    self.longest = max(self.longest, self.pulse.now() - begin)
         except BaseException as error:
             self.errors.append(error)
 
