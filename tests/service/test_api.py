@@ -103,6 +103,24 @@ def test_calls_that_cannot_be(running, client, world):
     assert running.learn_all("price")["rows"] == 0
 
 
+def test_a_first_call_that_is_refused_fixes_no_features(running, client, world):
+    client.create("price", **world.models["price"])
+    client.create("shop", **world.models["shop"])
+    late = {"event": "e", "target": 1}
+    for name, call, body, expected in (
+        ("price", "learn", {"features": {"w": 1}, "target": "bad"}, "bad_request"),
+        ("price", "learn", {"rows": [{"features": {"w": 1}, "target": 1}, late]}, "unknown_event"),
+        ("price", "learn", late, "unknown_event"),
+        ("price", "learn", [], "bad_request"),
+        ("shop", "decide", {"context": {"w": 1}, "arm": "green"}, "bad_request"),
+        ("shop", "reward", {"event": "e", "reward": 1}, "unknown_event"),
+    ):
+        status, _, found = raw(running, "POST", f"/v1/models/{name}/{call}", body)
+        assert json.loads(found)["error"]["code"] == expected, body
+        assert status == {"bad_request": 400, "unknown_event": 404}[expected]
+    assert [model["features"] for model in client.models()] == [None, None]
+
+
 def test_bodies_that_are_no_json(running, client, world):
     client.create("price", **world.models["price"])
     for body in (

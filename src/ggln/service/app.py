@@ -20,10 +20,11 @@ from ggln.service import checks, constants, requests
 from ggln.service.auth import Guard
 from ggln.service.errors import RefusedError, bad_request, unavailable
 from ggln.service.evaluation import evaluate
+from ggln.service.figures import json_of
 from ggln.service.live import Live
 from ggln.service.log.operations import ModelRow
 from ggln.service.metrics import Metrics
-from ggln.service.models import Model
+from ggln.service.model import Model
 from ggln.service.openapi import description
 from ggln.service.service import Service
 
@@ -37,7 +38,7 @@ SAFE = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
 
 def answer(value: Any, status: int = 200) -> Response:
     """Return a response of JSON."""
-    return Response(json.dumps(value, allow_nan=False), status, SAFE, "application/json")
+    return Response(json_of(value), status, SAFE, "application/json")
 
 
 def _no_number(text: str) -> Any:
@@ -159,11 +160,15 @@ class Api:
             if key is not None and not 0 < len(key) <= constants.KEY_LENGTH:
                 raise bad_request(f"Idempotency-Key must have 1 to {constants.KEY_LENGTH} characters")
             model = await self.model(request)
-            if model.row.features is None:
-                names = await self.service.desk.submit(requests.features_job(model, body))
-                self.service.models.set_features(model.row.name, names)
+            requests.check_call(model, call)
             make = requests.ask_job if asks else requests.tell_job
-            found = await self.service.desk.submit(make(model, call, body, key))
+            names = requests.features_of(model, call, body)
+            job = make(model, call, body, key, names)
+            if model.row.features is None:  # what is refused until here has changed nothing
+                known = await self.service.desk.submit(requests.features_job(model, names))
+                self.service.models.set_features(model.row.name, known)
+                job = make(model, call, body, key, known)
+            found = await self.service.desk.submit(job)
             return Response(found, 200, SAFE, "application/json")
 
         return endpoint

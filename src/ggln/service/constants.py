@@ -10,6 +10,8 @@ FEATURES = 1_000
 """Features of a row: each context of each neuron keeps a matrix of their square."""
 MODELS = 10_000
 """Models of a service: each is a row in a table until somebody asks for it."""
+LEAST_PROPENSITY = 1e-9
+"""Of decisions that others made: rewards are divided by it, and a single one would outweigh all others."""
 LABELS = 1_000
 """Arms or classes of a model."""
 NAME_LENGTH = 64

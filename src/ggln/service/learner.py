@@ -14,7 +14,8 @@ from ggln.service import constants
 from ggln.service.errors import DamagedError, RefusedError
 from ggln.service.log import operations, upkeep
 from ggln.service.log.store import Statements, Store
-from ggln.service.models import Model, Models
+from ggln.service.model import Model
+from ggln.service.models import Models
 from ggln.service.spec import Spec
 
 logger = logging.getLogger("ggln.service")

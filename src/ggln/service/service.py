@@ -18,7 +18,8 @@ from ggln.service.learner import Alone, Habits, Learner, Lease
 from ggln.service.log import operations, upkeep
 from ggln.service.log.operations import Group, ModelRow
 from ggln.service.log.store import Store
-from ggln.service.models import Model, Models
+from ggln.service.model import Model
+from ggln.service.models import Models
 
 logger = logging.getLogger("ggln.service")
 
