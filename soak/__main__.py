@@ -109,6 +109,7 @@ def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallD
         "seconds": round(time.monotonic() - begin),
         "of which the machine stood still": round(load.pulse.lost),
         "longest wait in seconds": round(load.longest, 1),
+        "longest wait for one server": round(load.longest_try, 1),
     }
     files = exported(folder, url, load)
     end_of(process, signal.SIGTERM)

@@ -18,6 +18,21 @@ PAUSE = 0.02
 BATCH = 5
 
 
+class Patient(Client):
+    """A client that notes how long servers keep it waiting: until they answer, or are killed."""
+
+    def __init__(self, load: "Load") -> None:
+        super().__init__(load.url, patience=PATIENCE)
+        self.load = load
+
+    def _try(self, *call: Any) -> tuple[int, bytes]:
+        begin = self.load.pulse.now()
+        try:
+            return super()._try(*call)
+        finally:
+            self.load.longest_try = max(self.load.longest_try, self.load.pulse.now() - begin)
+
+
 class Load:
     """Several clients at once.
 
@@ -30,7 +45,8 @@ class Load:
         self.told: dict[str, list[Any]] = {name: [] for name in MODELS}
         self.errors: list[BaseException] = []
         self.refused = 0  # calls that found a disk full, and changed nothing
-        self.done, self.longest = 0, 0.0  # rounds of calls that were answered, and seconds of the longest
+        self.done = 0  # rounds of calls that were answered
+        self.longest, self.longest_try = 0.0, 0.0  # seconds of rounds, and of tries: for one server each
         self.pulse = Pulse()
         self.stopping = threading.Event()
         self.threads = [threading.Thread(target=self._work, args=(i,)) for i in range(clients)]
@@ -59,7 +75,7 @@ class Load:
             self._learn_rows,
         ]
         try:
-            with Client(self.url, patience=PATIENCE) as client:
+            with Patient(self) as client:
                 while not self.stopping.is_set():
                     begin = self.pulse.now()
                     try:

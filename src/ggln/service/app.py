@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from ggln.service import checks, constants, requests
 from ggln.service.auth import Guard
+from ggln.service.deadlines import Deadlines
 from ggln.service.errors import RefusedError, bad_request, unavailable
 from ggln.service.evaluation import evaluate
 from ggln.service.figures import json_of
@@ -54,8 +55,9 @@ class Endpoint:
     It speaks ASGI itself: what Starlette wraps around functions takes as long as a tenth of an answer.
     """
 
-    def __init__(self, name: str, call: Call, role: str | None, guard: Guard, metrics: Metrics) -> None:
-        self.name, self.call, self.role, self.guard, self.metrics = name, call, role, guard, metrics
+    def __init__(self, api: "Api", name: str, call: Call, role: str | None) -> None:
+        self.name, self.call, self.role = name, call, role
+        self.guard, self.metrics, self.deadlines = api.guard, api.metrics, api.deadlines
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -66,18 +68,20 @@ class Endpoint:
 
     async def answered(self, request: Request) -> Response:
         """Return the response, whatever happens."""
+        task = self.deadlines.begin()
         try:
             headers = request.scope["given"] = dict(request.scope["headers"])
             if self.role is not None:
                 self.guard.check(headers, self.role)
-            async with asyncio.timeout(constants.REQUEST_SECONDS):
-                return await self.call(request)
+            return await self.call(request)
         except RefusedError as error:
             response = answer(error.body(), error.status)
             if error.status == 401:
                 response.headers["www-authenticate"] = "Bearer"
             return response
-        except TimeoutError:
+        except asyncio.CancelledError:
+            if not self.deadlines.is_late(task):
+                raise
             return answer(unavailable("the request took too long").body(), 503)
         except ClientDisconnect:
             return Response(status_code=499)
@@ -85,6 +89,8 @@ class Endpoint:
             logger.exception("%s failed", self.name)
             message = "this should not happen: the log of the service says more"
             return answer(RefusedError(500, "internal", message).body(), 500)
+        finally:
+            self.deadlines.end(task)
 
 
 class Api:
@@ -92,6 +98,7 @@ class Api:
 
     def __init__(self, service: Service, guard: Guard, metrics: Metrics) -> None:
         self.service, self.guard, self.metrics, self.live = service, guard, metrics, Live(service)
+        self.deadlines = Deadlines()
 
     # What calls have in common -------------------------------------------------------------------------
 
@@ -255,7 +262,7 @@ class Api:
             ("PUT", model, "create", self.put_model, "admin"),
         ]
         return [
-            Route(path, Endpoint(name, call, role, self.guard, self.metrics), methods=[method])
+            Route(path, Endpoint(self, name, call, role), methods=[method])
             for method, path, name, call, role in table
         ]
 

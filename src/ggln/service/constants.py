@@ -77,6 +77,8 @@ EXPLAIN_SECONDS = 10.0
 
 REQUEST_SECONDS = 30.0
 """How long a request may take until its body is here, and again until it is answered."""
+LATE_SECONDS = 0.5
+"""How often it is looked for requests that take longer."""
 CONNECTIONS = 1_000
 """Requests at a time; more are answered with 503."""
 LEASE_SECONDS = 5.0
