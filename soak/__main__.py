@@ -8,6 +8,7 @@ estimator makes of that log. With `--full-disk`, the log is on a disk that is fu
 import argparse
 import contextlib
 import json
+import math
 import os
 import random
 import signal
@@ -28,16 +29,22 @@ from soak.verify import check
 LIVES = (0.05, 1.2)
 """Seconds that a server lives, at least and at most."""
 EARLY = 0.2
-"""The part of servers whose life counts from their start; that of the others, from their first answer."""
+"""The part of servers whose life counts from their start; that of the others, from their first answer to a
+client: on a busy machine, that may take longer than most lives."""
 LONG_LIFE, LONG_LIVES = 20.0, 25
 """Seconds of a long life, which one in so many is, where it is the time that counts and not the kills."""
+SUSPICIOUS = 20.0
+"""Seconds without any answer after which a server has to say what it is doing."""
+PORTS = (10_000, 30_000)
+"""Below those that systems give to connections: one of these could take the port while no server has it."""
 
 
-def free_port() -> int:
-    """Return a port that is free now."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
+def free_port(draw: random.Random) -> int:
+    """Return a port that is free, and that nobody takes by chance."""
+    while True:
+        port = draw.randrange(*PORTS)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 class Servers:
@@ -71,7 +78,7 @@ class Servers:
 
 def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallDisk | None) -> dict[str, Any]:
     """Let clients work for so long, or until so many kills; return what was found."""
-    draw, port = random.Random(seed), free_port()
+    draw, port = random.Random(seed), free_port(random.Random())
     servers = Servers(folder, port)
     url, begin = f"http://127.0.0.1:{port}", time.monotonic()
     end = begin + seconds
@@ -83,7 +90,7 @@ def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallD
         long = kills is None and draw.randrange(LONG_LIVES) == 0
         life = LONG_LIFE if long else draw.uniform(*LIVES)
         if draw.random() > EARLY:
-            wait_for(url)
+            wait_for_answer(load, process)
         time.sleep(max(min(life, end - time.monotonic()), LIVES[0]) if kills is None else life)
         end_of(process, signal.SIGKILL)
         counts["kills"] += 1
@@ -98,7 +105,12 @@ def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallD
     if disk is not None:
         disk.grow(PLENTY_KB)
     load.stop()
-    lasted = {"seconds": round(time.monotonic() - begin)}
+    lasted = {
+        "seconds": round(time.monotonic() - begin),
+        "of which the machine stood still": round(load.pulse.lost),
+        "longest wait in seconds": round(load.longest, 1),
+        "longest wait for one server": round(load.longest_try, 1),
+    }
     files = exported(folder, url, load)
     end_of(process, signal.SIGTERM)
     servers.close()
@@ -108,10 +120,15 @@ def run(folder: Path, seconds: float, kills: int | None, seed: int, disk: SmallD
     return lasted | counts | refused | {"errors": errors, "models": check(folder, told, files)}
 
 
-def wait_for(url: str) -> None:
-    """Wait until a server answers; on a busy machine that may take longer than most lives."""
-    with contextlib.suppress(OSError), Client(url, patience=PATIENCE / 2) as client:
-        client.models()
+def wait_for_answer(load: Load, process: int) -> None:
+    """Wait until a client is answered; a server that keeps all of them waiting says what its threads do."""
+    done, until = load.done, load.pulse.now() + SUSPICIOUS
+    while load.done == done and not load.errors and is_there(process):
+        time.sleep(0.005)
+        if load.pulse.now() > until:
+            until = math.inf
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGUSR1)
 
 
 def exported(folder: Path, url: str, load: Load) -> dict[str, bytes]:
@@ -129,12 +146,17 @@ def end_of(process: int, how: int) -> None:
     """End a server, and wait until it is gone."""
     with contextlib.suppress(ProcessLookupError):  # on a full disk it may not have begun
         os.kill(process, how)
-    while True:
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return
+    while is_there(process):
         time.sleep(0.01)
+
+
+def is_there(process: int) -> bool:
+    """Return whether a process has not ended."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def last_of(folder: Path, name: str) -> int:

@@ -9,12 +9,28 @@ from typing import Any
 
 from ggln.service import Client, ServiceError
 from soak.models import MODELS, class_of, reward_of, row_of, target_of
+from soak.pulse import Pulse
 
-PATIENCE = 120.0
-"""Seconds that a client waits for a server that is restarted."""
+PATIENCE = 900.0
+"""Seconds that a client waits for a server that is restarted: longer than a machine may be stopped."""
 PAUSE = 0.02
 """Seconds until a client tries again where the disk was full."""
 BATCH = 5
+
+
+class Patient(Client):
+    """A client that notes how long servers keep it waiting: until they answer, or are killed."""
+
+    def __init__(self, load: "Load") -> None:
+        super().__init__(load.url, patience=PATIENCE)
+        self.load = load
+
+    def _try(self, *call: Any) -> tuple[int, bytes]:
+        begin = self.load.pulse.now()
+        try:
+            return super()._try(*call)
+        finally:
+            self.load.longest_try = max(self.load.longest_try, self.load.pulse.now() - begin)
 
 
 class Load:
@@ -29,6 +45,9 @@ class Load:
         self.told: dict[str, list[Any]] = {name: [] for name in MODELS}
         self.errors: list[BaseException] = []
         self.refused = 0  # calls that found a disk full, and changed nothing
+        self.done = 0  # rounds of calls that were answered
+        self.longest, self.longest_try = 0.0, 0.0  # seconds of rounds, and of tries: for one server each
+        self.pulse = Pulse()
         self.stopping = threading.Event()
         self.threads = [threading.Thread(target=self._work, args=(i,)) for i in range(clients)]
 
@@ -56,8 +75,9 @@ class Load:
             self._learn_rows,
         ]
         try:
-            with Client(self.url, patience=PATIENCE) as client:
+            with Patient(self) as client:
                 while not self.stopping.is_set():
+                    begin = self.pulse.now()
                     try:
                         draw.choice(calls)(client, next(self.numbers))
                     except ServiceError as error:
@@ -65,6 +85,8 @@ class Load:
                             raise
                         self.refused += 1
                         time.sleep(PAUSE)
+                    self.done += 1
+                    self.longest = max(self.longest, self.pulse.now() - begin)
         except BaseException as error:
             self.errors.append(error)
 

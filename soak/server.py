@@ -3,6 +3,7 @@
 A server is then there a few milliseconds after it is asked for, so that hundreds of crashes take minutes.
 """
 
+import faulthandler
 import os
 import signal
 import sys
@@ -37,6 +38,7 @@ def warm() -> None:
 
 def child(folder: Path, port: int) -> None:
     """Serve until the end."""
+    faulthandler.register(signal.SIGUSR1)  # says what all threads are doing
     service = Service(SQLiteStore(folder), habits=Habits(snapshot_events=60, keep_log=True))
     serve(service, None, listen("127.0.0.1", port), "127.0.0.1", lambda _: None)
 

@@ -1,5 +1,6 @@
 """Run all of it and write results/serve.json: ``python -m benchmarks.serve`` (``make bench-serve``)."""
 
+import argparse
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from ggln import GGLNRegressor
 from ggln.reproduction.shared import record
 from ggln.service import Client
 
+RESULTS = Path("results/serve.json")
 ROUNDS, SECONDS = 5, 3.0
 """Rounds of echo and service in turn, and the length of each."""
 CONNECTIONS = (16, 64)
@@ -179,31 +181,46 @@ def arrays(table: list[dict[str, Any]], names: list[str]) -> tuple[Any, Any]:
     return X, np.array([one["target"] for one in table])
 
 
+def speeds(place: Path) -> record.Results:
+    """Return what is measured of a server that serves one model or two."""
+    server, echo = Server.service(place), Server.echo()
+    with server.client() as client:
+        client.create("bench", "regressor")
+        client.learn_rows("bench", rows(0, WARM))
+        wait_for(client, "bench", WARM)
+    found: record.Results = {
+        "fdatasync of a page": disk(place),
+        "single predictions": singles(server, echo),
+        "300 requests a second, predict and learn in turn": steady(server, echo),
+        "batches of 1,000 rows": batches(server),
+    }
+    server.stop()
+    echo.stop()
+    return found
+
+
+def sizes(place: Path) -> record.Results:
+    """Return what is measured of a server that has many models and a long log."""
+    many.fill(place)
+    return {"1,000 models, 1,000,000 events in the log": many.measure(place, Server.service)}
+
+
 def main() -> None:
     """Measure, print and write."""
-    console = Console()
-    results: record.Results = {"machine": record.machine()}
-    with tempfile.TemporaryDirectory() as place:
-        server, echo = Server.service(Path(place)), Server.echo()
-        with server.client() as client:
-            client.create("bench", "regressor")
-            client.learn_rows("bench", rows(0, WARM))
-            wait_for(client, "bench", WARM)
-        results["fdatasync of a page"] = disk(Path(place))
-        console.print(results["fdatasync of a page"])
-        results["single predictions"] = singles(server, echo)
-        console.print(results["single predictions"])
-        results["300 requests a second, predict and learn in turn"] = steady(server, echo)
-        console.print(results["300 requests a second, predict and learn in turn"])
-        results["batches of 1,000 rows"] = batches(server)
-        console.print(results["batches of 1,000 rows"])
-        server.stop()
-        echo.stop()
-    with tempfile.TemporaryDirectory() as place:
-        many.fill(Path(place))
-        results["1,000 models, 1,000,000 events in the log"] = many.measure(Path(place), Server.service)
-        console.print(results["1,000 models, 1,000,000 events in the log"])
-    record.write(Path("results/serve.json"), results)
+    parts = {"speeds": speeds, "sizes": sizes}
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.serve", description=__doc__)
+    parser.add_argument("--only", choices=parts, help="measure this, and keep what is known of the other")
+    only = parser.parse_args().only
+    results: record.Results = {}
+    if only is not None and RESULTS.exists():
+        results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    results["machine"] = record.machine()
+    for name in parts if only is None else [only]:
+        with tempfile.TemporaryDirectory() as place:
+            found = parts[name](Path(place))
+        Console().print(found)
+        results |= found
+        record.write(RESULTS, results)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import threading
 
 import pytest
 
@@ -54,6 +55,8 @@ WRONG_MODELS = [
     ({"kind": "regressor", "default_reward": 0}, "of a bandit"),
     ({"kind": "regressor", "wait_seconds": 0}, "wait_seconds"),
     ({"kind": "regressor", "features": ["a", "a"]}, "differ"),
+    ({"kind": "regressor", "features": ["a\x00"]}, "without control characters"),
+    ({"kind": "bandit", "arms": ["red", "\ud800"]}, "without control characters"),
     ({"kind": "regressor", "speed": 9}, "unknown field 'speed'"),
     ({"kind": "regressor", "watches": "nobody"}, "no model 'nobody'"),
     ([], "object of JSON"),
@@ -100,6 +103,24 @@ def test_calls_that_cannot_be(running, client, world):
     assert running.learn_all("price")["rows"] == 0
 
 
+def test_a_first_call_that_is_refused_fixes_no_features(running, client, world):
+    client.create("price", **world.models["price"])
+    client.create("shop", **world.models["shop"])
+    late = {"event": "e", "target": 1}
+    for name, call, body, expected in (
+        ("price", "learn", {"features": {"w": 1}, "target": "bad"}, "bad_request"),
+        ("price", "learn", {"rows": [{"features": {"w": 1}, "target": 1}, late]}, "unknown_event"),
+        ("price", "learn", late, "unknown_event"),
+        ("price", "learn", [], "bad_request"),
+        ("shop", "decide", {"context": {"w": 1}, "arm": "green"}, "bad_request"),
+        ("shop", "reward", {"event": "e", "reward": 1}, "unknown_event"),
+    ):
+        status, _, found = raw(running, "POST", f"/v1/models/{name}/{call}", body)
+        assert json.loads(found)["error"]["code"] == expected, body
+        assert status == {"bad_request": 400, "unknown_event": 404}[expected]
+    assert [model["features"] for model in client.models()] == [None, None]
+
+
 def test_bodies_that_are_no_json(running, client, world):
     client.create("price", **world.models["price"])
     for body in (
@@ -122,6 +143,8 @@ def test_places_that_are_not_there(running):
         ("GET", "/v2", (404, "not_found")),
         ("DELETE", "/v1/models/m", (405, "method_not_allowed")),
         ("GET", "/page/secret", (404, "not_found")),
+        ("GET", "/v1/models/%00", (404, "unknown_model")),
+        ("GET", f"/v1/models/{'x' * 5000}", (404, "unknown_model")),
     ):
         status, _, found = raw(running, method, path)
         assert (status, json.loads(found)["error"]["code"]) == expected
@@ -248,6 +271,22 @@ def test_health_metrics_and_description(running, client, world):
     assert {(m, path) for path, calls in described["paths"].items() for m in calls} == routes
 
 
+def test_a_slow_log_keeps_nobody_waiting_but_those_who_ask_it(running, client, monkeypatch):
+    begun, ending = threading.Event(), threading.Event()
+
+    def slow(*_):
+        begun.set()
+        assert ending.wait(30)
+
+    monkeypatch.setattr("ggln.service.log.operations.model", slow)
+    asking = threading.Thread(target=lambda: raw(running, "GET", "/v1/models/nobody"))
+    asking.start()
+    assert begun.wait(30)
+    assert raw(running, "GET", "/healthz")[0] == 200
+    ending.set()
+    asking.join()
+
+
 def test_a_model_that_cannot_learn_says_so(running, client, world, monkeypatch, caplog):
     client.create("price", **world.models["price"])
     model = running.service.models.get(running.service.models.row("price"))
@@ -317,6 +356,8 @@ def test_roles(guarded, world, refused):
 def test_pages_of_others_are_refused(running):
     assert raw(running, "GET", "/v1/models", Host="evil.example")[0] == 403
     assert raw(running, "GET", "/v1/models", Origin="https://evil.example")[0] == 403
+    assert raw(running, "GET", "/v1/models", Host="[")[0] == 403
+    assert raw(running, "GET", "/v1/models", Origin="http://[")[0] == 403
     assert raw(running, "GET", "/v1/models", Host=f"localhost:{running.port}")[0] == 200
     headers = raw(running, "GET", "/")[1]
     assert "default-src 'self'" in headers["content-security-policy"]

@@ -7,6 +7,7 @@ import pytest
 
 from ggln import GGLNRegressor, GLNClassifier, load
 from ggln.bandits import GLCB
+from ggln.service import Client
 from ggln.service.learner import Habits
 from ggln.service.log import upkeep
 
@@ -164,6 +165,25 @@ def test_a_snapshot_that_is_damaged_is_passed_over(start, world):
     first.crash()
     (first.folder / "models" / latest).write_bytes(b"torn")
     assert start().client.export("price") == expected
+
+
+def test_a_model_that_cannot_be_read_keeps_no_other_from_learning(start, world, refused):
+    first = start(habits=Habits(snapshot_events=5))
+    for name in ("price", "rent"):
+        first.client.create(name, **world.models["price"])
+    for i in range(0, 15, 5):
+        first.client.learn_rows("price", world.rows(5, i))
+        first.learn_all("price")
+    for name in ("price", "rent"):
+        first.client.learn_rows(name, world.rows(3))
+    first.crash()
+    for file in (first.folder / "models").glob("1-*.ggln"):
+        file.unlink()
+    again = start()
+    assert again.learn_all("rent")["rows"] == 3
+    with Client(again.url) as client:
+        assert refused(client.predict, "price", world.row(0)) == (503, "damaged")
+        assert client.predict("rent", world.row(0))["mean"] is not None
 
 
 def test_models_leave_memory_and_come_back(start, world):

@@ -4,7 +4,9 @@ import threading
 import time
 
 import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 
+from ggln.service import Client, constants
 from ggln.service.kinds import KINDS, Entry
 from ggln.service.kinds.regressor import Regressor
 from ggln.service.spec import parse
@@ -90,6 +92,38 @@ def test_a_long_lesson_keeps_nobody_waiting(running, client, world, monkeypatch)
     ending.set()
     assert running.learn_all("price")["version"] == 81
     assert client.predict("price", world.row(0))["mean"] != first["mean"]
+
+
+def test_a_compiler_at_work_keeps_nobody_waiting(running, client, world):
+    """Whoever asks first after networks were solved afresh does not need the compiler's lock."""
+    client.create("price", **world.models["price"])
+    for first, count in ((0, 80), (80, 48)):  # networks are solved at 128
+        client.learn_rows("price", world.rows(count, first))
+        running.learn_all("price")
+        if not first:
+            client.predict("price", world.row(0))
+    hasty = Client(running.url, timeout=5)
+    with global_compiler_lock:
+        assert hasty.predict("price", world.row(0))["version"] == 128
+        assert hasty.models()[0]["rows"] == 128
+    hasty.close()
+
+
+def test_many_rows_do_not_wait_for_more(running, client, world, monkeypatch):
+    """A learner that lets single rows gather, here for a minute, begins at once with a batch."""
+    monkeypatch.setattr(constants, "LEARN_SECONDS", 60.0)
+    client.create("price", **world.models["price"])
+    client.learn_rows("price", world.rows(2))
+    until(lambda: running.service.learner.seen == 2)  # it has looked, and found no more
+    client.learn_rows("price", world.rows(80, 2))
+    until(lambda: client.model("price")["rows"] == 82)
+
+
+def until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_other_models_do_not_wait_for_a_lesson(running, client, world, monkeypatch):

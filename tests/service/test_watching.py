@@ -87,8 +87,28 @@ def test_an_apprentice_learns_from_decisions_made_elsewhere(running, client, wor
     assert running.learn_all("shop")["rows"] == 20
     assert client.evaluate("shop")["policies"]["always red"]["matches"] == 10
     assert refused(client.decide, "shop", world.row(0), arm="green") == (400, "bad_request")
-    assert refused(client.decide, "shop", world.row(0), arm="red", propensity=0) == (400, "bad_request")
+    for propensity in (0, 5e-324, 1.5):
+        answer = refused(client.decide, "shop", world.row(0), arm="red", propensity=propensity)
+        assert answer == (400, "bad_request")
     assert refused(client.decide, "shop", world.row(0), propensity=0.5) == (400, "bad_request")
+
+
+def test_an_event_has_one_decision(client, world, refused):
+    client.create("shop", **world.models["shop"])
+    first = client.decide("shop", world.row(0), arm="red", propensity=0.5, event="mine")
+    assert client.decide("shop", world.row(0), arm="red", propensity=0.5, event="mine") == first
+    answer = refused(client.decide, "shop", world.row(0), arm="blue", propensity=0.5, event="mine")
+    assert answer == (409, "event_exists")
+
+
+def test_the_largest_rewards_stop_nobody(running, client, world):
+    """Scales of rewards may lie beyond the largest of them, by rounding alone."""
+    client.create("shop", **world.models["shop"])
+    for i in range(4):
+        decision = client.decide("shop", world.row(i), arm=["red", "blue"][i % 2], propensity=1e-9)
+        client.reward("shop", decision["event"], (-1) ** i * 1e100)
+        assert running.learn_all("shop")["error"] is None
+    assert client.evaluate("shop")["policies"]["running"]["logged"]["value"] == 0.0
 
 
 def test_values_of_policies_are_those_of_the_log(running, client, world):
@@ -143,6 +163,12 @@ def test_figures_do_not_depend_on_the_cut(world):
                 kind.learn(estimator, spec, entries[start : start + cut], figures)
             states.append(figures.state())
         assert states[0] == states[1] == states[2], name
+
+
+def test_json_holds_no_infinity():
+    from ggln.service.figures import json_of
+
+    assert json_of({"a": [1.5, float("inf"), (float("nan"),)]}) == '{"a": [1.5, null, [null]]}'
 
 
 def test_a_curve_never_has_too_many_points():

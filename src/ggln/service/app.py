@@ -14,19 +14,23 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from ggln.service import checks, constants, requests
 from ggln.service.auth import Guard
+from ggln.service.deadlines import Deadlines
 from ggln.service.errors import RefusedError, bad_request, unavailable
 from ggln.service.evaluation import evaluate
+from ggln.service.figures import json_of
 from ggln.service.live import Live
+from ggln.service.log.operations import ModelRow
 from ggln.service.metrics import Metrics
-from ggln.service.models import Model
+from ggln.service.model import Model
 from ggln.service.openapi import description
 from ggln.service.service import Service
 
 logger = logging.getLogger("ggln.service")
-Endpoint = Callable[[Request], Awaitable[Response]]
+Call = Callable[[Request], Awaitable[Response]]
 PAGE = {"page.js": "text/javascript", "plots.js": "text/javascript", "style.css": "text/css"}
 POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 JSON = b"application/json"
@@ -35,11 +39,58 @@ SAFE = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
 
 def answer(value: Any, status: int = 200) -> Response:
     """Return a response of JSON."""
-    return Response(json.dumps(value, allow_nan=False), status, SAFE, "application/json")
+    return Response(json_of(value), status, SAFE, "application/json")
 
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number of JSON")
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+class Endpoint:
+    """A call that is refused to those who may not, is counted, and fails in one sentence.
+
+    It speaks ASGI itself: what Starlette wraps around functions takes as long as a tenth of an answer.
+    """
+
+    def __init__(self, api: "Api", name: str, call: Call, role: str | None) -> None:
+        self.name, self.call, self.role = name, call, role
+        self.guard, self.metrics, self.deadlines = api.guard, api.metrics, api.deadlines
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        start = time.perf_counter()
+        response = await self.answered(Request(scope, receive, send))
+        self.metrics.answered(self.name, response.status_code, time.perf_counter() - start)
+        await response(scope, receive, send)
+
+    async def answered(self, request: Request) -> Response:
+        """Return the response, whatever happens."""
+        task = self.deadlines.begin()
+        try:
+            headers = request.scope["given"] = dict(request.scope["headers"])
+            if self.role is not None:
+                self.guard.check(headers, self.role)
+            return await self.call(request)
+        except RefusedError as error:
+            response = answer(error.body(), error.status)
+            if error.status == 401:
+                response.headers["www-authenticate"] = "Bearer"
+            return response
+        except asyncio.CancelledError:
+            if not self.deadlines.is_late(task):
+                raise
+            return answer(unavailable("the request took too long").body(), 503)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except Exception:
+            logger.exception("%s failed", self.name)
+            message = "this should not happen: the log of the service says more"
+            return answer(RefusedError(500, "internal", message).body(), 500)
+        finally:
+            self.deadlines.end(task)
 
 
 class Api:
@@ -47,38 +98,9 @@ class Api:
 
     def __init__(self, service: Service, guard: Guard, metrics: Metrics) -> None:
         self.service, self.guard, self.metrics, self.live = service, guard, metrics, Live(service)
+        self.deadlines = Deadlines()
 
     # What calls have in common -------------------------------------------------------------------------
-
-    def guarded(
-        self, name: str, call: Callable[[Request], Awaitable[Response]], role: str | None
-    ) -> Endpoint:
-        """Return a call that is refused to those who may not, is counted, and fails in one sentence."""
-
-        async def endpoint(request: Request) -> Response:
-            start = time.perf_counter()
-            try:
-                headers = request.scope["given"] = dict(request.scope["headers"])
-                if role is not None:
-                    self.guard.check(headers, role)
-                async with asyncio.timeout(constants.REQUEST_SECONDS):
-                    response = await call(request)
-            except RefusedError as error:
-                response = answer(error.body(), error.status)
-                if error.status == 401:
-                    response.headers["www-authenticate"] = "Bearer"
-            except TimeoutError:
-                response = answer(unavailable("the request took too long").body(), 503)
-            except ClientDisconnect:
-                response = Response(status_code=499)
-            except Exception:
-                logger.exception("%s failed", name)
-                message = "this should not happen: the log of the service says more"
-                response = answer(RefusedError(500, "internal", message).body(), 500)
-            self.metrics.answered(name, response.status_code, time.perf_counter() - start)
-            return response
-
-        return endpoint
 
     async def body(self, request: Request, most: int) -> bytes:
         """Return the body of a request that is not too long."""
@@ -102,13 +124,19 @@ class Api:
             raise RefusedError(415, "not_json", "the body must be JSON: Content-Type: application/json")
         content = await self.body(request, self.service.limits.body_bytes)
         try:
-            return json.loads(content, parse_constant=_no_number)
+            return DECODER.decode(content.decode())
         except (ValueError, RecursionError) as error:
             raise bad_request(f"the body is not JSON: {str(error)[:120]}") from error
 
+    async def row(self, request: Request) -> ModelRow:
+        """Return what is known of the model that a call is about; a log may be a network away."""
+        name, models = request.path_params["name"], self.service.models
+        found = models.known(name)
+        return await run_in_threadpool(models.row, name) if found is None else found
+
     async def model(self, request: Request) -> Model:
         """Return the model that a call is about."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         found = self.service.models.here(row)
         return await run_in_threadpool(self.service.models.get, row) if found is None else found
 
@@ -127,10 +155,10 @@ class Api:
 
     async def get_model(self, request: Request) -> Response:
         """Give a model."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         return answer(await run_in_threadpool(self.service.described, row))
 
-    def acting(self, call: str, asks: bool) -> Endpoint:
+    def acting(self, call: str, asks: bool) -> Call:
         """Return the call that asks a model something, or tells it."""
 
         async def endpoint(request: Request) -> Response:
@@ -139,25 +167,29 @@ class Api:
             if key is not None and not 0 < len(key) <= constants.KEY_LENGTH:
                 raise bad_request(f"Idempotency-Key must have 1 to {constants.KEY_LENGTH} characters")
             model = await self.model(request)
-            if model.row.features is None:
-                names = await self.service.desk.submit(requests.features_job(model, body))
-                self.service.models.set_features(model.row.name, names)
+            requests.check_call(model, call)
             make = requests.ask_job if asks else requests.tell_job
-            found = await self.service.desk.submit(make(model, call, body, key))
+            names = requests.features_of(model, call, body)
+            job = make(model, call, body, key, names)
+            if model.row.features is None:  # what is refused until here has changed nothing
+                known = await self.service.desk.submit(requests.features_job(model, names))
+                self.service.models.set_features(model.row.name, known)
+                job = make(model, call, body, key, known)
+            found = await self.service.desk.submit(job)
             return Response(found, 200, SAFE, "application/json")
 
         return endpoint
 
     async def export(self, request: Request) -> Response:
         """Give the file of a model."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         content = await run_in_threadpool(self.service.export, row)
         headers = {**SAFE, "content-disposition": f'attachment; filename="{row.name}.ggln"'}
         return Response(content, 200, headers, "application/octet-stream")
 
     async def take_file(self, request: Request) -> Response:
         """Let a model be what a file holds."""
-        row = self.service.models.row(request.path_params["name"])
+        row = await self.row(request)
         content = await self.body(request, self.service.limits.import_bytes)
         return answer(await run_in_threadpool(self.service.take_file, row, content))
 
@@ -210,7 +242,7 @@ class Api:
     def routes(self) -> list[Route]:
         """Return all calls, and who may make them."""
         model = "/v1/models/{name}"
-        table: list[tuple[str, str, str, Endpoint, str | None]] = [
+        table: list[tuple[str, str, str, Call, str | None]] = [
             ("POST", f"{model}/predict", "predict", self.acting("predict", True), "read"),
             ("GET", "/healthz", "healthz", self.healthz, None),
             ("GET", "/readyz", "readyz", self.readyz, None),
@@ -230,7 +262,7 @@ class Api:
             ("PUT", model, "create", self.put_model, "admin"),
         ]
         return [
-            Route(path, self.guarded(name, call, role), methods=[method])
+            Route(path, Endpoint(self, name, call, role), methods=[method])
             for method, path, name, call, role in table
         ]
 

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ggln.service.errors import RefusedError
 
@@ -37,6 +37,14 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
+def _place(url: str) -> SplitResult:
+    """Return the parts of a URL; one that is none has no parts."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
 class Guard:
     """Lets requests pass, or refuses them."""
 
@@ -48,12 +56,12 @@ class Guard:
     def check(self, headers: Mapping[bytes, bytes], role: str) -> None:
         """Refuse who may not do what a role may; headers are as they came, their names in small letters."""
         host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
-        if origin and urlsplit(origin).netloc != host:
+        if origin and _place(origin).netloc != host:
             raise RefusedError(403, "other_origin", "a page of another origin may not call this service")
         if self.tokens is None:
             # a name that an attacker lets point to this machine would make his page one of ours
             if host not in self.known:
-                if urlsplit(f"//{host}").hostname not in self.hosts:
+                if _place(f"//{host}").hostname not in self.hosts:
                     raise RefusedError(403, "other_host", f"this service is not known as {host!r}")
                 self.known = {host}
             return

@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,12 +57,11 @@ def labels(values: Any, what: str) -> list[str | int]:
     if not isinstance(values, list) or not 1 <= len(values) <= constants.LABELS:
         raise bad_request(f"{what} must be a list of 1 to {constants.LABELS} names, got {shown(values)}")
     for value in values:
-        short = isinstance(value, str) and 0 < len(value) <= constants.NAME_LENGTH
         whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53
-        if not (short or whole):
+        if not (whole or _is_text(value)):
             raise bad_request(
-                f"{what} must be integers, or strings of 1 to {constants.NAME_LENGTH} characters, "
-                f"got {shown(value)}"
+                f"{what} must be integers, or strings of 1 to {constants.NAME_LENGTH} characters without "
+                f"control characters, got {shown(value)}"
             )
     if len(set(map(type, values))) > 1:
         raise bad_request(f"{what} must be all strings or all integers, got both")
@@ -70,13 +70,25 @@ def labels(values: Any, what: str) -> list[str | int]:
     return values
 
 
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a short text that files, arrays and terminals keep as it is.
+
+    They do not so with control characters (Cc: arrays drop zeros at the end) and halves of pairs (Cs).
+    """
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= constants.NAME_LENGTH
+        and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in value)
+    )
+
+
 def feature_names(values: Any) -> list[str]:
     """Return the names of features."""
     few = isinstance(values, list | tuple) and 1 <= len(values) <= constants.FEATURES
-    if not few or not all(isinstance(v, str) and 0 < len(v) <= constants.NAME_LENGTH for v in values):
+    if not few or not all(map(_is_text, values)):
         raise bad_request(
-            f"features must have 1 to {constants.FEATURES} names of 1 to {constants.NAME_LENGTH} characters, "
-            f"got {shown(list(values) if isinstance(values, tuple) else values)}"
+            f"features must have 1 to {constants.FEATURES} names of 1 to {constants.NAME_LENGTH} characters "
+            f"without control characters, got {shown(list(values) if isinstance(values, tuple) else values)}"
         )
     if len(set(values)) < len(values):
         raise bad_request(f"names of features must differ from each other, got {shown(values)}")

@@ -10,6 +10,8 @@ FEATURES = 1_000
 """Features of a row: each context of each neuron keeps a matrix of their square."""
 MODELS = 10_000
 """Models of a service: each is a row in a table until somebody asks for it."""
+LEAST_PROPENSITY = 1e-9
+"""Of decisions that others made: rewards are divided by it, and a single one would outweigh all others."""
 LABELS = 1_000
 """Arms or classes of a model."""
 NAME_LENGTH = 64
@@ -37,7 +39,7 @@ LEARN_SECONDS = 0.1
 """How long the learner lets events gather: learnt together they take a third of the time, and answers, which
 share Python's interpreter and the processor's cache with it, wait less."""
 GATHERED_ROWS = 64
-"""Events of a round after which the next one begins at once."""
+"""Events that are learnt at once, without others being waited for."""
 LEARNT_ROWS = 1_024
 """Events that are read from the log at a time."""
 PART_ROWS, ASKED_ROWS, ASKED_SECONDS = 256, 8, 1.0
@@ -75,6 +77,8 @@ EXPLAIN_SECONDS = 10.0
 
 REQUEST_SECONDS = 30.0
 """How long a request may take until its body is here, and again until it is answered."""
+LATE_SECONDS = 0.5
+"""How often it is looked for requests that take longer."""
 CONNECTIONS = 1_000
 """Requests at a time; more are answered with 503."""
 LEASE_SECONDS = 5.0

@@ -13,6 +13,13 @@ class RefusedError(Exception):
         return {"error": {"code": self.code, "message": self.message}}
 
 
+class DamagedError(RefusedError):
+    """A model that cannot be read, which does not pass by itself; others are not concerned."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(503, "damaged", message)
+
+
 def bad_request(message: str) -> RefusedError:
     """Return the refusal of what cannot be understood."""
     return RefusedError(400, "bad_request", message)

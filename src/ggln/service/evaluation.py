@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ggln.bandits.offpolicy import Estimate, policy_values
 from ggln.service.figures import Figures
 from ggln.service.kinds.bandit import ARM, CHANCES, EXPECTED, PROPENSITY, REWARD, SEQ
-from ggln.service.models import Model
+from ggln.service.model import Model
 
 FloatArray = NDArray[np.float64]
 LEVEL = 0.95

@@ -5,6 +5,7 @@ are a function of the log.
 """
 
 import json
+import math
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -111,6 +112,26 @@ class Figures:
         self.bins = state["bins"]
         self.curve.width, self.curve.points = state["width"], state["points"]
         self.recent = deque(state["recent"], maxlen=constants.RECENT)
+
+
+ENCODER = json.JSONEncoder(allow_nan=False)
+
+
+def json_of(value: Any) -> str:
+    """Return a value as JSON, in which numbers that it cannot hold are null."""
+    try:
+        return ENCODER.encode(value)
+    except ValueError:
+        return ENCODER.encode(_finite(value))
+
+
+def _finite(value: Any) -> Any:
+    """Return a value of JSON with None for what is infinite or no number."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def sums_of(text: str) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from ggln.service import constants
-from ggln.service.errors import RefusedError
+from ggln.service.errors import DamagedError, RefusedError
 from ggln.service.log import operations, upkeep
 from ggln.service.log.store import Statements, Store
-from ggln.service.models import Model, Models
+from ggln.service.model import Model
+from ggln.service.models import Models
 from ggln.service.spec import Spec
 
 logger = logging.getLogger("ggln.service")
@@ -71,7 +72,8 @@ class Learner:
         self.next_tick = 0.0
         self.failed: dict[int, str] = {}
         self.stopping = False
-        self.wake = threading.Event()
+        self.told = 0  # entries that were appended since the last round began
+        self.wake, self.many = threading.Event(), threading.Event()
         self.busy = threading.Lock()  # held while the log is followed
         self.thread = threading.Thread(target=self._work, name="ggln-learner", daemon=True)
 
@@ -79,10 +81,18 @@ class Learner:
         """Begin to follow the log."""
         self.thread.start()
 
+    def appended(self, count: int) -> None:
+        """Take notice of entries that were appended; where there are many, no others are waited for."""
+        self.told += count
+        self.wake.set()
+        if self.told >= constants.GATHERED_ROWS:
+            self.many.set()
+
     def close(self) -> None:
         """Stop, and save what was learnt."""
         self.stopping = True
         self.wake.set()
+        self.many.set()
         if self.thread.is_alive():
             self.thread.join()
         if self.lease.held():
@@ -94,13 +104,15 @@ class Learner:
         while not self.stopping:
             self.wake.wait(wait)
             self.wake.clear()
+            self.many.clear()
+            self.told = 0
             try:
                 self.round()
             except Exception:
                 logger.exception("the learner had to leave out a round")
                 time.sleep(wait)
             if self.count < constants.GATHERED_ROWS:
-                time.sleep(constants.LEARN_SECONDS)
+                self.many.wait(constants.LEARN_SECONDS)
 
     def round(self) -> None:
         """Do all that is to be done now."""
@@ -145,9 +157,9 @@ class Learner:
             self.count += count
             self.learnt(row.name, count)
             self._save_if(model, self.habits.snapshot_events)
-        except RefusedError:
-            raise  # the disk is full, or the database away: later again
         except Exception as error:
+            if isinstance(error, RefusedError) and not isinstance(error, DamagedError):
+                raise  # the disk is full, or the database away: later again
             logger.exception("the model %r cannot learn on", row.name)
             self.failed[row.id] = f"{type(error).__name__}: {error}"
 

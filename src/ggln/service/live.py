@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -11,9 +10,10 @@ import numpy as np
 from starlette.concurrency import run_in_threadpool
 
 from ggln.service import constants
+from ggln.service.figures import json_of
 from ggln.service.importance import importance
 from ggln.service.log.operations import ModelRow
-from ggln.service.models import Model
+from ggln.service.model import Model
 from ggln.service.service import Service
 
 EVERY_SECONDS = 1.0
@@ -66,6 +66,6 @@ class Live:
         yield b"retry: 1000\n\n"
         while not self.ending.is_set():
             figures = await run_in_threadpool(self.figures, row)
-            yield f"event: figures\ndata: {json.dumps(figures)}\n\n".encode()
+            yield f"event: figures\ndata: {json_of(figures)}\n\n".encode()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.ending.wait(), EVERY_SECONDS)

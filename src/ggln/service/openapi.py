@@ -126,13 +126,17 @@ def _media(path: str) -> str:
 
 
 def _call(path: str, summary: str, role: str, body: Schema | None, found: Schema) -> Schema:
+    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    done = {"description": "done", "content": {_media(path): {"schema": found}}}
     operation: Schema = {
         "summary": summary,
         "responses": {
-            "200": {"description": "done", "content": {_media(path): {"schema": found}}},
-            "4XX": {
-                "description": "refused: nothing was changed",
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+            "200": done,
+            **({"201": done | {"description": "made"}} if body is MODEL else {}),
+            "4XX": {"description": "refused: nothing was changed", "content": error},
+            "5XX": {
+                "description": "not now: no room, or not ready",
+                "content": error,
             },
         },
         "security": [{"bearer": [role]}] if role else [],
@@ -143,7 +147,7 @@ def _call(path: str, summary: str, role: str, body: Schema | None, found: Schema
     if body is not None:
         media = "application/octet-stream" if path.endswith("/import") else "application/json"
         operation["requestBody"] = {"required": True, "content": {media: {"schema": body}}}
-        if media == "application/json":
+        if path.endswith(("/predict", "/learn", "/decide", "/reward")):
             key = {"name": "Idempotency-Key", "in": "header", "required": False, "schema": TEXT}
             operation["parameters"].append(key)
     return operation

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.service import checks
+from ggln.service import checks, constants
 from ggln.service.desk import Job
-from ggln.service.errors import bad_request, conflict
+from ggln.service.errors import bad_request, conflict, not_found
+from ggln.service.figures import json_of
 from ggln.service.learner import rewarded
 from ggln.service.log import operations
 from ggln.service.log.operations import Asked, Group, Told
-from ggln.service.models import Model
+from ggln.service.model import Model
 
 FloatArray = NDArray[np.float64]
 ASKED = {"predict": ("features", "event"), "decide": ("context", "event", "arm", "propensity")}
 TOLD = {"learn": ("event", "features", "target"), "reward": ("event", "reward")}
+FIELDS = {**ASKED, **TOLD}
 PLURAL = {"predict": "predictions", "decide": "decisions"}
 Write = Callable[[Group, float, list[dict[str, Any]]], str]
 
@@ -30,16 +32,23 @@ def new_event() -> str:
     return f"{time.time_ns() // 1_000_000:012x}{os.urandom(8).hex()}"
 
 
-def features_job(model: Model, body: Any) -> Job:
-    """Return what has to be done first: the first row of a model says which features it has."""
-    items = body.get("rows", [body]) if isinstance(body, dict) else []
-    items = items if isinstance(items, list) else []
-    rows = [item[f] for item in items if isinstance(item, dict) for f in ("features", "context") if f in item]
-    if not rows:
-        raise bad_request(f"{model.row.name!r} has no events yet, and there are no features here")
-    names = checks.names_of(rows[0])
-    for row in rows:
-        checks.feature_row(row, names, model.kind.gaps)
+def features_of(model: Model, call: str, body: Any) -> list[str]:
+    """Return the names of a model's features; where it has none yet, those of the first row."""
+    if model.row.features is not None:
+        return model.row.features
+    field = "context" if call == "decide" else "features"
+    items = _items(body, FIELDS[call])[1]
+    for item in items:
+        if field not in item:
+            if call in TOLD and "event" in item:  # without features nobody can have asked
+                event = checks.shown(item["event"])
+                raise not_found("unknown_event", f"there is no event {event}: ask first")
+            raise bad_request(f"{field!r} is missing")
+    return checks.names_of(items[0][field])
+
+
+def features_job(model: Model, names: list[str]) -> Job:
+    """Return what has to be done before the first event of a model: its features are kept."""
 
     def write(group: Group, now: float, _: Any) -> Any:
         del now
@@ -48,12 +57,11 @@ def features_job(model: Model, body: Any) -> Job:
     return Job(write)
 
 
-def ask_job(model: Model, call: str, body: Any, key: str | None) -> Job:
-    """Return the job of `predict` or `decide`."""
-    _check_call(model, call)
+def ask_job(model: Model, call: str, body: Any, key: str | None, names: Sequence[str]) -> Job:
+    """Return the job of `predict` or `decide`; names: of the features."""
     single, items = _items(body, ASKED[call])
     field = "features" if call == "predict" else "context"
-    rows = _rows(model, [_field(item, field) for item in items])
+    rows = _rows(model, [_field(item, field) for item in items], names)
     events = [checks.name(item["event"], "event") if "event" in item else new_event() for item in items]
     if len(items) > 1 and len(set(events)) < len(events):
         raise bad_request("events of one call must differ from each other")
@@ -64,9 +72,12 @@ def ask_job(model: Model, call: str, body: Any, key: str | None) -> Job:
         for item, row, answer, own in zip(items, rows, answers, made, strict=True):
             # decided by somebody else: what the model would have done is told, too
             told = answer | {"would": answer["arm"], **own} if own else answer
-            text, arm = json.dumps(told), told.get("arm")
+            text, arm = json_of(told), told.get("arm")
             asked.append(Asked(answer["event"], row.tobytes(), text, "event" in item, arm))
         found = operations.ask(group, model.row.id, model.spec.wait_seconds, asked, now)
+        for own, kept in zip(made, found, strict=True):
+            if own and not own.items() <= json.loads(kept).items():
+                raise conflict("event_exists", "this event is there already, with another decision")
         return found[0] if single else f'{{"{PLURAL[call]}": [{", ".join(found)}]}}'
 
     several = len(items) > 1 and any("event" in item for item in items)
@@ -74,12 +85,11 @@ def ask_job(model: Model, call: str, body: Any, key: str | None) -> Job:
     return Job(once, model.answers, rows, events, several, len(items), model.slow)
 
 
-def tell_job(model: Model, call: str, body: Any, key: str | None) -> Job:
-    """Return the job of `learn` or `reward`."""
-    _check_call(model, call)
+def tell_job(model: Model, call: str, body: Any, key: str | None, names: Sequence[str]) -> Job:
+    """Return the job of `learn` or `reward`; names: of the features."""
     single, items = _items(body, TOLD[call])
     truth = "target" if call == "learn" else "reward"
-    rows = iter(_rows(model, [item["features"] for item in items if "features" in item]))
+    rows = iter(_rows(model, [item["features"] for item in items if "features" in item], names))
     told = []
     for item in items:
         if "event" not in item and "features" not in item:
@@ -112,7 +122,7 @@ def _once(model: Model, call: str, body: Any, key: str | None, write: Write) -> 
     return once
 
 
-def _check_call(model: Model, call: str) -> None:
+def check_call(model: Model, call: str) -> None:
     """Refuse a call that a model does not answer."""
     kind = model.kind
     if call not in (kind.ask, kind.tell):
@@ -125,10 +135,8 @@ def _check_call(model: Model, call: str) -> None:
         )
 
 
-def _rows(model: Model, rows: Sequence[Any]) -> FloatArray:
+def _rows(model: Model, rows: Sequence[Any], names: Sequence[str]) -> FloatArray:
     """Return rows of features in their order, [n, d]."""
-    names = model.row.features
-    assert names is not None
     return np.array([checks.feature_row(row, names, model.kind.gaps) for row in rows], np.float64)
 
 
@@ -158,10 +166,11 @@ def _made(model: Model, item: dict[str, Any]) -> dict[str, Any]:
     if item["arm"] not in model.spec.labels or isinstance(item["arm"], bool):
         labels = checks.shown(model.spec.labels)
         raise bad_request(f"arm must be one of {labels}, got {checks.shown(item['arm'])}")
-    propensity = checks.number(item.get("propensity", 1.0), "propensity")
-    if not 0.0 < propensity <= 1.0:
-        raise bad_request(f"propensity must be in (0, 1], got {propensity:g}")
-    return {"arm": item["arm"], "propensity": propensity, "apprentice": True}
+    propensity, least = checks.number(item.get("propensity", 1.0), "propensity"), constants.LEAST_PROPENSITY
+    if not least <= propensity <= 1.0:
+        raise bad_request(f"propensity must be in [{least:g}, 1], got {propensity:g}")
+    arm = model.spec.labels[model.spec.labels.index(item["arm"])]  # 1.0 is 1
+    return {"arm": arm, "propensity": propensity, "apprentice": True}
 
 
 def _as_it_is(answer: dict[str, Any], truth: Any) -> Any:

@@ -18,7 +18,8 @@ from ggln.service.learner import Alone, Habits, Learner, Lease
 from ggln.service.log import operations, upkeep
 from ggln.service.log.operations import Group, ModelRow
 from ggln.service.log.store import Store
-from ggln.service.models import Model, Models
+from ggln.service.model import Model
+from ggln.service.models import Models
 
 logger = logging.getLogger("ggln.service")
 
@@ -70,8 +71,8 @@ class Service:
         if self.watch is not None:
             self.watch.committed(jobs)
         if last > self.last:
-            self.last = last
-            self.learner.wake.set()
+            self.last, before = last, self.last
+            self.learner.appended(last - before)
 
     def _learnt(self, name: str, count: int) -> None:
         if self.watch is not None and count:

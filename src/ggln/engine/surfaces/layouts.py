@@ -26,6 +26,9 @@ from ggln.engine.surfaces.solve import inputs_count, kinds_for
 LEAST_EIGENVALUE = -1e-6
 """Of a covariance, as a fraction of its largest: rounding of an ill-conditioned one is far below."""
 
+MOST_UNIT = 1e103
+"""Of shifts and scales: rounding, and levels that are found, bring them beyond what users may say."""
+
 
 def check_surfaces(values: Any, arrays: Arrays) -> None:
     """Raise ValueError unless values and arrays are those of a `SurfaceLearner`."""
@@ -65,8 +68,8 @@ def check_surface(arrays: Arrays, features: int) -> None:
     require(not (count and products[0]), "a surface has products or bumps")
     size = inputs_count("products" if products[0] else "bumps", features, count)
     layout = {
-        "units": user(2, features),
-        "paid": user(2),
+        "units": real(2, features, low=-MOST_UNIT, high=MOST_UNIT),
+        "paid": real(2, low=-MOST_UNIT, high=MOST_UNIT),
         "widths": real(3, low=0.0, high=1e15),
         "products": whole(1, below=2, dtype=np.bool_),
         "lengths": positive(features),

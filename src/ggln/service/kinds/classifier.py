@@ -44,8 +44,7 @@ class Classifier:
             raise bad_request(
                 f"target must be one of the classes {checks.shown(spec.labels)}, got {checks.shown(value)}"
             )
-        found: str | int = value
-        return found
+        return spec.labels[spec.labels.index(value)]  # 1.0 is 1
 
     def answers(self, estimator: Any, rows: FloatArray, events: Sequence[str]) -> list[dict[str, Any]]:
         """Return the probabilities of all classes, and the likeliest; null as long as nothing was learnt."""

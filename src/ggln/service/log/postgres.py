@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
+from psycopg import conninfo
 
 from ggln.service import constants
 from ggln.service.errors import RefusedError, storage_full, unavailable
@@ -22,6 +23,15 @@ from ggln.service.log.store import Files, Statements
 TYPES = {"long": "BIGINT", "real": "DOUBLE PRECISION", "bytes": "BYTEA", "packed": ""}
 WRITERS = 0x67676C6E
 """The number of the lock that writers hold: with one at a time, numbers grow in the order of commits."""
+PATIENCE: dict[str, Any] = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""Seconds, and milliseconds, after which a database that is silent counts as away: by itself a system waits
+for a quarter of an hour. What the URL says comes first."""
 FULL = ("53100", "54000")
 """Codes of a disk that is full, and of a limit that is reached."""
 
@@ -30,7 +40,8 @@ class Connection:
     """A connection to PostgreSQL."""
 
     def __init__(self, url: str) -> None:
-        self.connection = psycopg.connect(url, autocommit=True, connect_timeout=10)
+        patient = conninfo.make_conninfo(**{**PATIENCE, **conninfo.conninfo_to_dict(url)})
+        self.connection = psycopg.connect(patient, autocommit=True)
 
     def run(self, sql: str, *values: Any) -> list[Any]:
         """Run a statement and return its rows."""
@@ -199,7 +210,7 @@ class PostgresLease:
         """Let another learn at once."""
         self.stopping.set()
         self.thread.join()
-        with self.store.writing() as statements:
+        with contextlib.suppress(RefusedError), self.store.writing() as statements:  # it ends by itself, too
             statements.run("UPDATE lease SET until = 0 WHERE name = 'learner' AND holder = ?", self.holder)
         self.epoch = None
 

@@ -30,10 +30,10 @@ class Folder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, name: str, write: Callable[[Path], object]) -> None:
         """Keep a file; whoever writes model files brings them to the disk, all of them or nothing."""
+        self.folder.mkdir(parents=True, exist_ok=True)  # somebody may have removed it
         write(self.folder / name)
 
     @contextmanager

@@ -125,7 +125,8 @@ function show(figures, path) {
   at("error").textContent = figures.error ? `This model cannot learn on: ${figures.error}` : "";
   tiles([["rows", short(figures.rows)], ["rows per second", speed(figures)], ["waiting for truth", short(figures.pending)]]);
   at("hint").hidden = figures.rows > 0;
-  at("hint-call").textContent = `POST /${path}/${figures.kind === "bandit" ? "decide" : "learn"}`;
+  const acting = path.replace(/[^/]*$/, encodeURIComponent(figures.watches || figures.name)); // shadows do not act themselves
+  at("hint-call").textContent = `POST /${acting}/${figures.kind === "bandit" ? "decide" : "learn"}`;
   if (!figures.rows) return;
   ({ regressor: showRegressor, classifier: showClassifier, bandit: showBandit })[figures.kind](figures, path);
   if (figures.importance) {
@@ -199,7 +200,7 @@ function showClassifier(figures) {
 function showBandit(figures, path) {
   const { scores, recent, labels } = figures, curve = smooth(figures.curve), rows = column(curve, 0), shownArms = labels.slice(0, 5);
   tiles([["mean reward", short(scores.reward)], ["if played evenly", short(scores.uniform_reward)], ["arms", short(labels.length)]]);
-  draw("reward", "Reward against arms played evenly", "lines", ["this policy", "evenly (estimated)"],
+  draw("reward", "Reward against arms played evenly", "lines", [figures.watches ? `the policy of ${figures.watches}` : "this policy", "evenly (estimated)"],
     { x: rows, series: [column(curve, 1), column(curve, 2)] }, "mean reward per decision, by decisions");
   draw("arms", "Shares of arms", "lines", shownArms, { x: rows, series: shownArms.map((_, i) => column(curve, 3 + i)), included: [0, 1] },
     labels.length > 5 ? `the first five of ${labels.length} arms` : "share of decisions, by decisions");
@@ -218,7 +219,7 @@ function showPolicies({ policies, name }) {
   at("policies").hidden = false;
   at("values").replaceChildren(...Object.entries(policies).map(([policy, values]) => {
     const row = document.createElement("tr");
-    const parts = policy === "running" ? [`${policy} (this one)`, cell(values.logged), "–", "–"] : [policy, cell(values.doubly_robust), cell(values.snips), cell(values.ips)];
+    const parts = policy === "running" ? [`${policy} (${last?.watches || "this one"})`, cell(values.logged), "–", "–"] : [policy, cell(values.doubly_robust), cell(values.snips), cell(values.ips)];
     row.append(...parts.map((text, i) => Object.assign(document.createElement(i ? "td" : "th"), { textContent: text })));
     row.firstChild.scope = "row";
     return row;
