@@ -224,9 +224,6 @@ def test_what_cannot_be_is_refused(client, lazy, table, small):
         model.fit(X, y, sample_weight=0.0 * y)
     with pytest.raises(ValueError, match="no rows"):
         model.fit(X[:0], y[:0])
-    frame = dd.from_pandas(pd.DataFrame({"a": ["red", "blue"] * 10, "b": range(20)}), npartitions=2)
-    with pytest.raises(ValueError, match="TableRegressor"):
-        model.fit(frame[["a"]], frame["b"])
 
 
 def kill_one(cluster):

@@ -83,8 +83,8 @@ def test_river_is_left_out_where_it_would_take_hours(here, tmp_path, monkeypatch
     with pytest.raises(KeyError, match="stop"):
         scaling.run(store=tmp_path)
     cells = asked[0]
-    assert ("HIGGS-like: 100,000 rows", "River") in cells
-    assert ("HIGGS-like: 1,000,000 rows", "River") not in cells
+    assert ("HIGGS-like: 10,000 rows", "River") in cells
+    assert ("HIGGS-like: 100,000 rows", "River") not in cells
     assert ("HIGGS-like: 1,000,000 rows", "LightGBM") in cells
     # what two parts of the experiment need is measured once
     names = [job.file_name for own in cells.values() for job in own]
@@ -102,7 +102,9 @@ def test_each_fit_has_a_process_of_its_own():
 
 
 def test_the_exponent_is_the_slope():
-    assert exponent({"10": 1.0, "1000": 1000.0}) == pytest.approx(1.5)
+    fits = {"10": {"seconds": 1.0, "processor": 1.0}, "1000": {"seconds": 1000.0, "processor": 10.0}}
+    assert exponent(fits) == pytest.approx(1.5)
+    assert exponent(fits, "processor") == pytest.approx(0.5)
 
 
 def test_peers_predict(here):

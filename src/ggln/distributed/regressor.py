@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ggln.distributed import rows
 from ggln.distributed.cluster import OnCluster, quiet, send
 from ggln.distributed.collections import aligned, delayed, is_frame, joined, lengths_of, partitions_of
+from ggln.distributed.columns import all_numbers, features, typed
 from ggln.distributed.distribution import DaskDistribution
 from ggln.distributed.partitions import Stage
 from ggln.distributed.solve import solve_table, sums_of
@@ -23,9 +24,12 @@ from ggln.engine.newton.learner import make_learner
 from ggln.estimators.base import refuse_nothing, those_that_count
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.extras import require
+from ggln.tables.model import TableRegressor
+from ggln.tables.schema import Schema
 
 LARGE_SUMS = 1 << 28
 """Bytes that a partition adds to a round, beyond which somebody should know: 256 MB."""
+Local = GGLNRegressor | TableRegressor
 
 
 class DaskGGLNRegressor(RegressorMixin, BaseEstimator):
@@ -94,7 +98,8 @@ class DaskGGLNRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : Dask array or data frame of n rows
-            NaN is a missing value.
+            NaN is a missing value. Columns of texts, categories, dates become features as `TableRegressor`
+            makes them, by all rows or, of more than 10,000, by a sample.
         y : Dask array, series or data frame of n rows
             Cut at the same rows as X.
         sample_weight : Dask array or series of n rows, optional
@@ -102,23 +107,28 @@ class DaskGGLNRegressor(RegressorMixin, BaseEstimator):
         """
         model = self._new_local()
         others = {"y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
-        parts = aligned(X, **others)
-        parameters = model.get_params(deep=False) | {"random_state": None}
-        states = [delayed(take_part)(i, parameters, *own) for i, own in enumerate(zip(*parts, strict=True))]
+        parts, client = aligned(X, **others), self._client()
+        table = None if all_numbers(X) else typed(client, X, y, model._takes_gaps())
+        schema = None
+        if table is not None:
+            parts[0], schema = table.parts, table.schema
+        take = partial(take_part, model.get_params(deep=False) | {"random_state": None}, schema)
+        states = [delayed(take)(i, *own) for i, own in enumerate(zip(*parts, strict=True))]
         with quiet():
-            cluster = OnCluster(self._client(), self._client().compute(states))
+            cluster = OnCluster(client, client.compute(states))
         cluster.settle()
         cluster.begin("checks")
         given, counted = np.sum(cluster.each(rows.count_given), axis=0)
         if not given:
             raise ValueError("Found array with 0 sample(s): X has no rows")
         refuse_nothing(np.ones(counted))
-        shape = int(counted), X.shape[1]
+        shape = int(counted), X.shape[1] if schema is None else len(schema.features())
         self._fit_parts(cluster, model, shape, np.empty((0, *y.shape[1:])))
-        names = list(X.columns) if is_frame(X) else []
+        names = list(X.columns) if is_frame(X) and table is None else []
         if names and all(isinstance(name, str) for name in names):
             model.feature_names_in_ = np.array(names, dtype=object)
-        self._take_over(model, cluster.traffic)
+        model._observer = None
+        self._take_over(model if table is None else table.table(model), cluster.traffic)
         return self
 
     def _fit_parts(self, cluster: OnCluster, model: Any, shape: tuple[int, int], targets: Any) -> None:
@@ -162,18 +172,21 @@ class DaskGGLNRegressor(RegressorMixin, BaseEstimator):
         model._observer = getattr(self, "_observer", None)
         return model
 
-    def _take_over(self, model: GGLNRegressor, traffic: list[Stage]) -> None:
+    def _take_over(self, model: Local, traffic: list[Stage]) -> None:
         for name in [name for name in vars(self) if name.endswith("_in_")]:
             delattr(self, name)
-        for name in ("n_features_in_", "feature_names_in_", "n_outputs_", "n_estimators_"):
+        for name in ("n_features_in_", "feature_names_in_", "n_outputs_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
-        model._observer = None
+        self.n_estimators_ = networks_of(model).n_estimators_
         self.traffic_, self._local = traffic, model
         self._sent: dict[str, Any] = {}
 
-    def to_local(self) -> GGLNRegressor:
-        """Return a `GGLNRegressor` with what was learnt, to be saved and to learn further rows one by one."""
+    def to_local(self) -> Local:
+        """Return a regressor with what was learnt, to be saved and to learn further rows one by one.
+
+        It is a `GGLNRegressor`, or a `TableRegressor` if there were columns that are no numbers.
+        """
         check_is_fitted(self)
         return copy.deepcopy(self._local)
 
@@ -192,7 +205,7 @@ class DaskGGLNRegressor(RegressorMixin, BaseEstimator):
 
     def _moment(self, X: Any, which: str) -> Any:
         check_is_fitted(self)
-        after = () if self._local._flat_target else (self.n_outputs_,)
+        after = () if networks_of(self._local)._flat_target else (self.n_outputs_,)
         return joined(self._later(X, partial(predict_part, which=which)), lengths_of(X), 0, (), after)
 
     def _later(self, X: Any, answer: Any) -> list[Any]:
@@ -227,15 +240,22 @@ class DaskGGLNRegressor(RegressorMixin, BaseEstimator):
 # On workers --------------------------------------------------------------------------------------------
 
 
-def take_part(index: int, parameters: dict[str, Any], X: Any, y: Any, sample_weight: Any = None) -> rows.Part:
-    """Return the rows of a partition, checked as `GGLNRegressor.fit` does, without those of weight 0."""
+def take_part(
+    parameters: dict[str, Any], schema: Schema | None, index: int, X: Any, y: Any, sample_weight: Any = None
+) -> rows.Part:
+    """Return the rows of a partition, checked as `GGLNRegressor.fit` does, without those of weight 0.
+
+    schema: how columns become features; None for numbers.
+    """
     if len(X) != len(y):
         raise ValueError(f"partition {index} of X has {len(X)} rows, but that of y has {len(y)}")
     columns = 1 if y.ndim == 1 else y.shape[1]
     if not len(X):
-        return rows.Part(index, np.empty((0, X.shape[1])), np.empty((0, columns)), np.empty(0), 0)
+        width = X.shape[1] if schema is None else len(schema.features())
+        return rows.Part(index, np.empty((0, width)), np.empty((0, columns)), np.empty(0), 0)
     model = GGLNRegressor(**parameters)
     try:
+        X = X if schema is None else features(schema, X)
         table, targets = model._check_table(X, y, reset=True)
         weights = model._check_weights(sample_weight, table, True)
     except ValueError as error:
@@ -245,13 +265,18 @@ def take_part(index: int, parameters: dict[str, Any], X: Any, y: Any, sample_wei
     return rows.Part(index, X_counted, y_counted, weights, len(X))
 
 
-def predict_part(model: GGLNRegressor, X: Any, which: str) -> Any:
+def networks_of(model: Local) -> GGLNRegressor:
+    """Return the networks of a model."""
+    return model.networks if isinstance(model, TableRegressor) else model
+
+
+def predict_part(model: Local, X: Any, which: str) -> Any:
     """Return the means of a partition, or the standard deviations."""
     if not len(X):
-        return np.empty((0,) if model._flat_target else (0, model.n_outputs_))
+        return np.empty((0,) if networks_of(model)._flat_target else (0, model.n_outputs_))
     return model.predict(X, return_std=True)[which == "std"]
 
 
-def foretell(model: GGLNRegressor, X: Any) -> Any:
+def foretell(model: Local, X: Any) -> Any:
     """Return the distribution of a partition; None without rows."""
     return model.predict_dist(X) if len(X) else None

@@ -3,11 +3,11 @@
 `fit` of Friedman's first function from a thousand to a million rows, and of ten to 2,000 features; memory of
 a stream; a file that is learnt by `ggln fit` with a part of it in memory, beside the same as a stream; and
 seconds and RMSE of `GGLNRegressor()`, LightGBM, CatBoost and River on three kinds of large tables. Each is
-measured in a process of its own, once, after kernels are compiled. River learns row by row in Python, and is
-left out above 100,000 rows.
+measured in a process of its own, after kernels are compiled; fits that take a few seconds are repeated, and
+the best counts. River learns row by row in Python, and is left out above 10,000 rows.
 
 Needs LightGBM, CatBoost and River, which the extra `peers` of the package installs, and a machine that does
-nothing else. All of it takes about two hours on two cores.
+nothing else. All of it takes about half an hour on two cores.
 
 Example: ggln reproduce scaling --rows 1000,10000,100000 --peer-rows 10000 --file-rows 100000
 """
@@ -27,7 +27,7 @@ from ggln.tables.plan import IN_MEMORY
 
 VERSION = "1"
 MODELS = (OURS, *LIBRARIES)
-RIVER_ROWS = 100_000
+RIVER_ROWS = 10_000
 """River takes no more: a million rows would take it hours."""
 
 
