@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ggln.engine.surfaces.learner import Posterior
+from ggln.engine.surfaces.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
 
@@ -22,8 +22,8 @@ LEAST_DEVIATION = 1e-9
 def upper_bounds(posterior: Posterior, weight: float, pending: FloatArray) -> FloatArray:
     """Return mean + c deviation [n, A].
 
-    pending: [A], decisions whose rewards are still to come. They will narrow the posterior whatever they pay,
-    as if they had been made in this context: v becomes v / (1 + pending v / noise).
+    pending: [A], decisions whose rewards are still to come, as if so many had been made in this context. They
+    will narrow the posterior whatever they pay: v becomes v / (1 + pending v / noise).
     """
     variance = posterior.variance()
     variance = variance / (1.0 + pending * variance / np.maximum(posterior.noise(), np.finfo(float).tiny))

@@ -33,6 +33,8 @@ from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS, check_names
 from ggln.reproduction.tasks.bandit_worlds import WORLDS
 
 VERSION = "2"
+VERSIONS = dict.fromkeys(("GLCB", "GLCB thompson"), "3")
+"""Of the jobs of policies that do not behave as they did in `VERSION`."""
 LIBRARIES = ("mabwiser", "contextualbandits", "vowpalwabbit")
 OURS = ("GLCB", "GLCB thompson", "GLCB capped")
 PAID = ("oracle", episodes.OURS, episodes.CAPPED, "LinFullPost")
@@ -122,24 +124,35 @@ def run(
     for library in LIBRARIES:
         require(library)
     wanted = [
-        jobs.Job(follow, {"world": world, "policy": policy, "seed": seed, "steps": steps}, VERSION)
+        jobs.Job(
+            follow,
+            {"world": world, "policy": policy, "seed": seed, "steps": steps},
+            VERSIONS.get(policy, VERSION),
+        )
         for seed in range(seeds)
         for world in worlds
         for policy in names_of(world)
     ]
     late = [
-        jobs.Job(wait, {"exploration": way, "longest": longest, "seed": seed, "steps": steps}, VERSION)
+        jobs.Job(
+            wait, {"exploration": way, "longest": longest, "seed": seed, "steps": steps}, VERSIONS["GLCB"]
+        )
         for seed in range(seeds)
         for way in WAYS
         for longest in DELAYS
     ]
     paid = [
-        jobs.Job(episodes.follow, _arguments(name, policy, seed), VERSION, {"data_dir": data_dir})
+        jobs.Job(
+            episodes.follow,
+            _arguments(name, policy, seed),
+            VERSIONS.get(policy, VERSION),
+            {"data_dir": data_dir},
+        )
         for seed in range(seeds)
         for name in tasks
         for policy in PAID
     ]
-    timed = jobs.Job(decide, {"arms": 8, "seed": 0, "rows": steps}, VERSION)
+    timed = jobs.Job(decide, {"arms": 8, "seed": 0, "rows": steps}, VERSIONS["GLCB"])
     found = iter(jobs.run([*wanted, *late, *paid, timed], store, n_jobs, "episodes"))
     played, waited, earned = ([(job.arguments, next(found)) for job in some] for some in (wanted, late, paid))
     return {

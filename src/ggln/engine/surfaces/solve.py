@@ -26,6 +26,13 @@ class Units(NamedTuple):
     paid: FloatArray
 
 
+class Prior(NamedTuple):
+    """What is known of an arm's line in advance."""
+
+    mean: FloatArray  # [d]  of the weights
+    spread: FloatArray  # [d, d]  their covariance over the noise's variance
+
+
 def inputs_count(kind: str, features: int, bumps: int) -> int:
     """Return how many inputs a regression has."""
     more = features * (features + 1) // 2 if kind == "products" else bumps if kind == "bumps" else 0
@@ -38,8 +45,15 @@ def kinds_for(features: int) -> tuple[str, ...]:
     return KINDS if few else ("line", "bumps")
 
 
-def blank(kind: str, units: Units, widths: FloatArray, scales: FloatArray, centres: FloatArray) -> Surface:
-    """Return a regression that knows nothing but its prior."""
+def blank(
+    kind: str,
+    units: Units,
+    widths: FloatArray,
+    scales: FloatArray,
+    centres: FloatArray,
+    prior: Prior | None = None,
+) -> Surface:
+    """Return a regression that knows nothing but its prior; without one, that of a line is N(0, s^2)."""
     features, bumps = units.features.shape[1], centres.shape[1]
     size = inputs_count(kind, features, bumps)
     whitening = np.zeros((bumps, bumps))
@@ -48,6 +62,10 @@ def blank(kind: str, units: Units, widths: FloatArray, scales: FloatArray, centr
         shapes.flat[:: bumps + 1] += constants.JITTER
         factor, _ = lapack.dpotrf(shapes, lower=True, clean=True)
         whitening = np.ascontiguousarray(np.tril(lapack.dtrtri(factor, lower=True)[0]))
+    mean, spread = np.zeros(size), np.eye(size)
+    if prior is not None:
+        own = slice(1, 1 + features)
+        mean[own], spread[own, own] = prior
     return Surface(
         units.features.copy(),
         units.paid.copy(),
@@ -56,8 +74,8 @@ def blank(kind: str, units: Units, widths: FloatArray, scales: FloatArray, centr
         scales.copy(),
         np.ascontiguousarray(centres),
         whitening,
-        np.zeros(size),
-        np.eye(size),
+        mean,
+        spread,
         np.array([constants.FIRST_SHAPE, constants.FIRST_SHAPE * noise_of(widths)]),
     )
 
@@ -96,35 +114,49 @@ def level_of(surface: Surface) -> float:
     return float(shift + scale * level)
 
 
+def inverse(matrix: FloatArray) -> FloatArray:
+    """Return the inverse of a covariance or of a precision."""
+    factor, _ = lapack.dpotrf(matrix, lower=True, clean=True)
+    lower, _ = lapack.dpotri(factor, lower=True)
+    found: FloatArray = np.tril(lower) + np.tril(lower, -1).T
+    return found
+
+
 def condition(surface: Surface, rows: Rows) -> None:
-    """Give a regression that knows nothing the posterior of an arm's rows # OUT."""
+    """Give a regression that knows nothing but its prior the posterior of an arm's rows # OUT."""
     inputs, weights = inputs_of(surface, rows.contexts), rows.weights
     lines = inputs * weights[:, None]
-    goals = (rows.rewards - surface.paid[0]) / surface.paid[1]
-    precision = lines.T @ inputs
-    precision.flat[:: len(precision) + 1] += 1.0
-    factor, _ = lapack.dpotrf(precision, lower=True, clean=True)
-    lower, _ = lapack.dpotri(factor, lower=True)
-    surface.spread[:] = np.tril(lower) + np.tril(lower, -1).T
-    surface.mean[:] = surface.spread @ (lines.T @ goals)
-    rest = float(weights @ goals**2) - float(surface.mean @ (lines.T @ goals))
+    errors = (rows.rewards - surface.paid[0]) / surface.paid[1] - inputs @ surface.mean
+    surface.spread[:] = inverse(inverse(surface.spread) + lines.T @ inputs)
+    change = surface.spread @ (lines.T @ errors)
+    surface.mean[:] += change
+    rest = float(weights @ errors**2) - float(change @ (lines.T @ errors))
     surface.noise[0] += 0.5 * weights.sum()
     surface.noise[1] += 0.5 * max(rest, 0.0)
 
 
-def widths_tried(kind: str, line: float) -> list[FloatArray]:
-    """Return the widths of priors that are tried for a kind; those of lines are known for other kinds."""
+def widths_tried(kind: str, line: float, level: float) -> list[FloatArray]:
+    """Return the widths of priors that are tried for a kind; those of lines are known for other kinds.
+
+    level: width of levels, over that of lines.
+    """
     if kind == "line":
-        return [np.array([width, width, 0.0]) for width in constants.WIDTHS]
-    return [np.array([np.hypot(line, width), line, width]) for width in constants.WIDTHS]
+        return [np.array([level * width, width, 0.0]) for width in constants.WIDTHS]
+    return [np.array([np.hypot(level * line, width), line, width]) for width in constants.WIDTHS]
 
 
-def weigh(surface: Surface, tried: list[FloatArray], rows: Rows, goals: FloatArray) -> FloatArray:
+def weigh(
+    surface: Surface, tried: list[FloatArray], rows: Rows, goals: FloatArray, prior: Prior | None = None
+) -> FloatArray:
     """Return the evidence of each of the widths tried, [W], for an arm's rows with standardised rewards.
 
-    surface: with widths of 1.
+    surface: with widths of 1; prior: of the line, whose width is then the same in all that are tried.
     """
     inputs, features = inputs_of(surface, rows.contexts), rows.contexts.shape[1]
+    if prior is not None:
+        own = slice(1, 1 + features)
+        goals = goals - tried[0][1] * (inputs[:, own] @ prior.mean)
+        inputs[:, own] = inputs[:, own] @ np.linalg.cholesky(prior.spread)
     found = np.empty(len(tried))
     for number, widths in enumerate(tried):
         scales = np.repeat(widths, [1, features, inputs.shape[1] - 1 - features])
