@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,7 +7,8 @@ from typer.testing import CliRunner
 
 from ggln import cli
 from ggln.reproduction import drift as experiment
-from ggln.reproduction.competitors.drift_regressors import PEERS, SlidingRidge
+from ggln.reproduction.competitors import drift_regressors
+from ggln.reproduction.competitors.drift_regressors import GUESTS, PEERS, Ondil, SlidingRidge
 from ggln.reproduction.shared import defaults
 from ggln.reproduction.tasks.changing_streams import NAMES, SCALE, sample
 
@@ -36,6 +38,51 @@ def test_others_learn_a_line(name):
     for x in X:
         model.learn(x, 3.0 + x[0])
     assert np.abs(model.predict(X[-100:]) - 3.0 - X[-100:, 0]).mean() < 0.7
+
+
+@pytest.mark.parametrize("name", GUESTS)
+def test_guests_learn_a_line(name, monkeypatch):
+    library, build = GUESTS[name]
+    monkeypatch.setattr(drift_regressors, "find_spec", lambda _: None)
+    assert name not in drift_regressors.peers()
+    pytest.importorskip(library)
+    model, random = build(0), np.random.default_rng(0)
+    X = random.normal(size=(300, 2))
+    for x in X:
+        model.learn(x, 3.0 + x[0] + 0.1 * random.normal())
+    assert np.abs(model.predict(X[-100:]) - 3.0 - X[-100:, 0]).mean() < 0.7
+
+
+class Diverging:
+    """Stands for a regression of ondil: it predicts the mean it was fitted to, and no update goes well."""
+
+    fits = 0
+
+    def __init__(self, *_, **__):
+        pass
+
+    def fit(self, _, y):
+        Diverging.fits += 1
+        self.found = y.mean()
+
+    def update(self, *_):
+        self.found = np.nan
+
+    def predict_distribution_parameters(self, X):
+        return np.tile([self.found, 2.0], (len(X), 1))
+
+
+def test_where_an_update_diverges_ondil_begins_anew(monkeypatch):
+    fake = SimpleNamespace(OnlineDistributionalRegression=Diverging, Normal=lambda: None)
+    monkeypatch.setattr(drift_regressors, "require", lambda _: fake)
+    model, rows = Ondil(), drift_regressors.WINDOW + 50
+    np.testing.assert_array_equal(model.predict(np.zeros((2, 1))), 0.0)
+    for level in range(rows):
+        model.learn(np.zeros(1), float(level))
+    assert Diverging.fits == rows - drift_regressors.BEGUN + 1
+    latest = np.mean(range(50, rows))
+    np.testing.assert_array_equal(model.predict(np.zeros((2, 1))), latest)
+    np.testing.assert_array_equal(model.deviations(np.zeros((2, 1))), 2.0)
 
 
 def test_the_ridge_forgets():

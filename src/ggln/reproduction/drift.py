@@ -3,7 +3,8 @@
 Errors and densities are those of the target divided by the scale in force. Models without a distribution get
 a Gaussian with the mean squared error of their latest predictions.
 
-CapyMOA's SOKNL takes part if it is installed, and Java with it. Needs River (the extra `peers`).
+CapyMOA's SOKNL takes part if it is installed, and Java with it; so does ondil, with a distribution. Needs
+River (the extra `peers`).
 
 Example: ggln reproduce drift --streams "no change,alternating" --rows 3000 --models "GGLNRegressor()"
 """
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggln.distributions import GaussianMixture
-from ggln.extras import version
 from ggln.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 from ggln.reproduction.competitors import drift_regressors
 from ggln.reproduction.shared import defaults, jobs
@@ -60,12 +60,15 @@ def _ours(stream: Changing, setting: dict[str, Any], seed: int) -> dict[str, Flo
 
 
 def _others(stream: Changing, name: str, seed: int) -> dict[str, FloatArray]:
-    model, mean = drift_regressors.peers()[name](seed), np.empty(len(stream.y))
+    model: Any = drift_regressors.peers()[name](seed)
+    mean, own = np.empty(len(stream.y)), np.full(len(stream.y), np.nan)
     for i, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         mean[i] = model.predict(x[None])[0]
+        if hasattr(model, "deviations"):
+            own[i] = model.deviations(x[None])[0]
         model.learn(x, float(y))
     errors = np.nan_to_num(stream.y - mean, nan=1e9, posinf=1e9, neginf=-1e9)
-    std = _latest_errors(errors)
+    std = np.where(np.isfinite(own), np.maximum(own, LEAST_STD), _latest_errors(errors))
     return by_row(
         gaussian((stream.y - errors) / stream.scales, std / stream.scales), stream.y / stream.scales
     )
@@ -163,7 +166,7 @@ def run(
         "settings": setting,
         "rows": rows,
         "seeds": seeds,
-        "machine": machine() | version("river"),
+        "machine": machine() | drift_regressors.versions(),
         "streams": measured,
         "started": started,
         "first": {

@@ -1,4 +1,8 @@
-"""Other regressors for streams that change: River's, a ridge on the latest rows, CapyMOA's if it is there."""
+"""Other regressors for streams that change: River's, a ridge on the latest rows, CapyMOA's and ondil's.
+
+The latter two take part where they are installed. They are not in the extra `peers`: CapyMOA needs Java, and
+ondil holds NumPy back.
+"""
 
 from collections import deque
 from collections.abc import Callable
@@ -8,12 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggln.extras import require
+from ggln.extras import require, version
 from ggln.reproduction.competitors.online_regressors import OnlineModel, River
 
 FloatArray = NDArray[np.float64]
 WINDOW = 200
 """Rows of the sliding ridge, and those by whose errors models without a distribution get their error bars."""
+SMOOTHING = 0.99
+"""What a row counts of the next one, where a model asks for it."""
+BEGUN = 30
+"""Rows that a model is begun with which cannot begin with nothing."""
 
 
 class SlidingRidge:
@@ -52,7 +60,7 @@ class Capymoa:
             self.schema = require("capymoa.stream").Schema.from_custom(features=[*names, "y"], target="y")
             model = getattr(require("capymoa.regressor"), self.name)
             self.model = model(self.schema, random_seed=self.seed)
-        return require("capymoa.instance").RegressionInstance.from_array(self.schema, x, y)
+        return require("capymoa.core").RegressionInstance.from_array(self.schema, x, y)
 
     def learn(self, x: FloatArray, y: float) -> None:
         """Learn one row."""
@@ -63,6 +71,53 @@ class Capymoa:
         """Return the means."""
         found = [self.model.predict(self._instance(x, 0.0)) if self.model else 0.0 for x in X]
         return np.array([0.0 if value is None else value for value in found], np.float64)
+
+
+class Ondil:
+    """Online distributional regression: a Gaussian whose mean is linear in the features, and its deviation.
+
+    It is fitted to the first rows, and updated with each further one, of which old ones count less. Where an
+    update diverges, it is fitted anew to the latest rows.
+    """
+
+    def __init__(self) -> None:
+        self.latest: deque[tuple[FloatArray, float]] = deque(maxlen=WINDOW)
+        self.model: Any = None
+
+    def learn(self, x: FloatArray, y: float) -> None:
+        """Learn one row."""
+        self.latest.append((x, y))
+        if self.model is None:
+            if len(self.latest) >= BEGUN:
+                self._begin()
+            return
+        try:
+            self.model.update(x[None], np.array([y]))
+            sane = bool(np.isfinite(self._parameters(x[None])).all())
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+            sane = False
+        if not sane:
+            self._begin()
+
+    def _begin(self) -> None:
+        X, y = (np.array(own) for own in zip(*self.latest, strict=True))
+        regression = require("ondil.estimators").OnlineDistributionalRegression
+        normal = require("ondil.distributions").Normal()
+        self.model = regression(normal, equation={0: "all", 1: "intercept"}, forget=1.0 - SMOOTHING)
+        self.model.fit(X, y)
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the means."""
+        return self._parameters(X)[:, 0]
+
+    def deviations(self, X: FloatArray) -> FloatArray:
+        """Return the standard deviations."""
+        return self._parameters(X)[:, 1]
+
+    def _parameters(self, X: FloatArray) -> FloatArray:
+        if self.model is None:
+            return np.tile([0.0, 1.0], (len(X), 1))
+        return np.asarray(self.model.predict_distribution_parameters(X))
 
 
 def _scaled(build: Callable[[], Any]) -> Any:
@@ -84,7 +139,7 @@ def _linear(_seed: int) -> OnlineModel:
 
 
 def _bayesian(_seed: int) -> OnlineModel:
-    return River(require("river.linear_model").BayesianLinearRegression(smoothing=0.99))
+    return River(require("river.linear_model").BayesianLinearRegression(smoothing=SMOOTHING))
 
 
 PEERS: dict[str, Callable[[int], OnlineModel]] = {
@@ -94,10 +149,22 @@ PEERS: dict[str, Callable[[int], OnlineModel]] = {
     "Bayesian linear regression, smoothing 0.99 (River)": _bayesian,
     "ridge on the latest 200 rows": lambda _: SlidingRidge(),
 }
-MOA = "SOKNL (CapyMOA)"
+GUESTS: dict[str, tuple[str, Callable[[int], OnlineModel]]] = {
+    "SOKNL (CapyMOA)": ("capymoa", lambda seed: Capymoa("SOKNL", seed)),
+    "linear Gaussian, forget 0.01 (ondil)": ("ondil", lambda _: Ondil()),
+}
+"""Models that take part where their library is installed."""
 
 
 def peers() -> dict[str, Callable[[int], OnlineModel]]:
     """Return the models that are installed."""
-    own = {MOA: lambda seed: Capymoa("SOKNL", seed)} if find_spec("capymoa") else {}
-    return PEERS | own
+    return PEERS | {name: build for name, (library, build) in GUESTS.items() if find_spec(library)}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the libraries that take part."""
+    found = version("river")
+    for library, _ in GUESTS.values():
+        if find_spec(library):
+            found |= version(library)
+    return found
