@@ -57,16 +57,18 @@ def learnt(model: Any) -> int:
 
 
 @contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt after a time, as Ctrl-C does, unless it is over before."""
+def interrupted_after(seconds: float) -> Iterator[list[int]]:
+    """Raise KeyboardInterrupt after a time, as Ctrl-C does, unless it is over before; give what came."""
+    came: list[int] = []
 
-    def interrupt(*_: Any) -> None:
+    def interrupt(number: int, *_: Any) -> None:
+        came.append(number)
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        yield
+        yield came
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
@@ -74,13 +76,15 @@ def interrupted_after(seconds: float) -> Iterator[None]:
 
 def attempt(source: Path, folder: Path, seconds: float) -> str:
     """Interrupt a model's learning; return how it went: interrupted, through or torn."""
-    model, before = load(source), learnt(load(source))
+    model, before, came = load(source), learnt(load(source)), list[int]()
     try:
-        with interrupted_after(seconds):
+        with interrupted_after(seconds) as came:
             learn(model, 0, COUNT)
         ended = "through"
-    except KeyboardInterrupt:
-        ended = "interrupted"
+    except BaseException:
+        if not came:
+            raise
+        ended = "interrupted"  # between compiled calls, Numba makes a SystemError of it
     twin = load(source)
     learn(twin, 0, learnt(model) - before)
     model.save(folder / "one")

@@ -177,9 +177,8 @@ def find_times(values: Any) -> tuple[str, str] | None:
             found = find_times(column)
             if found is not None:
                 row = next((row for row, cell in enumerate(column) if isinstance(cell, TIMES)), 0)
-                return found[
-                    0
-                ], f" in row {row}, column {i} ({name!r})" if row else f" in the column {name!r}"
+                where = f" in row {row}, column {i} ({name!r})" if row else f" in the column {name!r}"
+                return found[0], where
         return None
     if isinstance(values, TIMES):
         return _kind(values), ""
