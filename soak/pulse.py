@@ -14,18 +14,20 @@ class Pulse:
     """Seconds for which this process has run."""
 
     def __init__(self) -> None:
-        self.lost = 0.0
+        self.lost, self.last = 0.0, time.monotonic()
         threading.Thread(target=self._work, daemon=True).start()
 
     def now(self) -> float:
-        """Return seconds since some moment, without those in which the machine stood still."""
-        return time.monotonic() - self.lost
+        """Return seconds since some moment, without those in which the machine stood still.
+
+        Whoever wakes first after that, and asks before the pulse has beaten, hears of a long nap at most.
+        """
+        return min(time.monotonic(), self.last + LONG_NAP) - self.lost
 
     def _work(self) -> None:
-        last = time.monotonic()
         while True:
             time.sleep(NAP)
             now = time.monotonic()
-            if now - last > LONG_NAP:
-                self.lost += now - last - NAP
-            last = now
+            if now - self.last > LONG_NAP:
+                self.lost += now - self.last - NAP
+            self.last = now

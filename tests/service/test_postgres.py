@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -27,19 +28,18 @@ def binaries():
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory):
+def database():
     """Start a server in a folder of its own; return what gives a new database's URL."""
     folder = binaries()
     if folder is None:
         pytest.skip("PostgreSQL is not installed")
-    place = tmp_path_factory.mktemp("postgres")
     user = []
     if os.geteuid() == 0:  # which PostgreSQL refuses
         if shutil.which("runuser") is None:
             pytest.skip("PostgreSQL does not run as root, and there is no runuser")
         user = ["runuser", "-u", "postgres", "--"]
-        for parent in (place, *place.parents[:3]):
-            parent.chmod(0o755)
+    place = Path(tempfile.mkdtemp(prefix="ggln-postgres-"))  # pytest's own folders are closed to other users
+    if user:
         shutil.chown(place, "postgres")
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
@@ -76,6 +76,7 @@ def database(tmp_path_factory):
     connection.close()
     server.terminate()
     server.wait()
+    shutil.rmtree(place)
 
 
 @pytest.fixture
