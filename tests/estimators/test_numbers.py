@@ -280,3 +280,4 @@ def test_a_default_mixture_has_few_components(table, outputs):
     found = GGLNRegressor(random_state=0).fit(X, y).predict_dist(X)
     for own in [found] if outputs is None else found.marginals:
         assert own.means.shape[1] == 18 + 14
+        assert own.weights.nbytes + own.means.nbytes + own.stds.nbytes == 768 * len(X)
