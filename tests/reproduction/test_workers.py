@@ -37,10 +37,10 @@ def test_more_workers_have_fewer_rows_each_and_more_to_fetch():
     assert two["traffic"] == pytest.approx((2 * 1000 + 10 * 4.5 + 5) / 100)
     three = seconds_of(COSTS, 3, NETWORKS["this machine"])
     assert three["work"] == pytest.approx(60.0 * 3 / 8)  # the worker that has most partitions has three
-    sixteen = seconds_of(COSTS, 16, Network(1e9, 0.1), times=10)
+    sixteen = seconds_of(COSTS, 16, Network(50.0, 0.1), times=10)
     assert sixteen["work"] == pytest.approx(600.0 / 16)  # a partition for each
     assert sixteen["waiting"] == pytest.approx(100 * (0.01 + 16 * 0.001 + 0.1))
-    assert sixteen["traffic"] == pytest.approx((5 * 1000 + 10 * (8 * 15 / 16 + 1) + 5) / 1e9)
+    assert sixteen["traffic"] == pytest.approx((5 * 1000 + 10 * (8 * 15 / 16 + 1) + 5) * (1 / 100 + 1 / 50))
 
 
 @pytest.mark.nightly

@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+import sys
 
 import numpy as np
 import pandas as pd
@@ -196,6 +197,7 @@ def test_spark_predicts_in_its_workers(model, tmp_path, monkeypatch):
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not there")
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # which need not be the python3 of the path
     spark = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         rows = spark.createDataFrame(pd.DataFrame(ROWS)).repartition(3)

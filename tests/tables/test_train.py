@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import ggln
+from ggln.engine.newton.learner import ExactLearner
 from ggln.tables import train
 from ggln.tables.checkpoint import Checkpoint
 from ggln.tables.plan import Input, Plan
@@ -88,6 +89,28 @@ def test_a_file_beyond_memory_is_read_twice_and_translated_once(houses, small, m
     training.run()
     assert sorted(read) == sorted([*range(1, 301)] * 2)
     assert sorted(translated) == list(range(1, 301))
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_rows_beyond_the_sample_are_never_solved_afresh(piped, houses, pipe, monkeypatch):
+    """A table that is longer than the sample goes on row by row; a shorter one may grow later."""
+    solved, solve = [], ExactLearner._solve
+
+    def counted(self, X, *arguments):
+        solved.append(len(X))
+        solve(self, X, *arguments)
+
+    monkeypatch.setattr(ExactLearner, "_solve", counted)
+    exact, path = {"layer_sizes": (3,), "n_estimators": 2, "context_dim": 1}, houses(400)
+    sizes = []
+    for in_memory in (200, 5000):
+        pipe(path)
+        source = Input("-") if piped else Input(path)
+        model = Training(source, plan_of(exact, in_memory=in_memory)).run()
+        sizes.append((model.regressor_.learner_.rows, model.regressor_.learner_.due))
+    together = 192 if piped else 200  # of a pipe, whole pieces
+    assert solved == [together, 400]
+    assert sizes == [(400, 0), (400, 500)]
 
 
 @pytest.mark.parametrize("in_memory", [0, 150, 5000])

@@ -32,7 +32,9 @@ class Elsewhere(Threads):
         An array that several calls share is an argument of its own: joblib writes it to a file once, which
         processes of this machine map, and Dask scatters it once.
         """
-        parallel = joblib.Parallel(self.n_jobs, batch_size=1, return_as="generator")
+        backend, _ = get_active_backend(prefer="threads")
+        one_by_one = getattr(backend, "supports_return_generator", False)  # Ray's gives all at the end
+        parallel = joblib.Parallel(self.n_jobs, batch_size=1, return_as="generator" if one_by_one else "list")
         found = []
         for result, steps in parallel(joblib.delayed(_call)(function, *arguments) for arguments in calls):
             progress(steps)

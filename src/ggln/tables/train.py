@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ggln.distributions.assembly import mixture
 from ggln.engine.gradient.learner import Learner
+from ggln.engine.newton.stream import Stream
 from ggln.engine.threads import Threads
 from ggln.estimators.regressor import GGLNRegressor
 from ggln.tables.checkpoint import Checkpoint, Progress, Unstoppable
@@ -71,6 +72,7 @@ class Training:
         self.done = self.unreadable = self.unlabelled = 0
         self.threshold: float | None = None
         self.rows: int | None = None  # of the table, where they have been counted
+        self.longer = False  # whether there are more than those that are fitted together
         self.model: TableRegressor
         self.encoder: Encoder
         self.totals: Totals | None = None
@@ -124,8 +126,12 @@ class Training:
         chunk = take(sample.chunk(), together)
         if chunk.rows:
             self._fit(*self._readable(chunk))
+        self.longer |= len(chunk.rows) < len(sample.rows)
+        learner: Any = getattr(self.model.regressor_, "learner_", None)
+        if self.longer and isinstance(learner, Stream):
+            learner.release()  # to solve all rows afresh as they grow would take ten times as long
         if self.source.repeatable:
-            if len(chunk.rows) < len(sample.rows) or not sample.complete:
+            if self.longer:
                 self._kept()
                 with self.source.open() as again:
                     self._stream(again, [], self._draws())
@@ -152,8 +158,10 @@ class Training:
                 sample.add(np.asarray(numbers, float) if once else drawn[learnt], numbers, rows)
                 advance(len(chunk.rows), None)
                 if once and len(sample.rows) + PIECE > size:
+                    self.longer = True
                     break
         sample.prune()
+        self.longer |= not sample.complete
         self.rows = None if once else table.count
         return sample
 

@@ -34,6 +34,9 @@ class FadingLearner(ExactLearner):
         kept = slice(-constants.FADED * self.memory, None)
         self.first_rows = [(X[kept].copy(), Y[kept].copy(), weights[kept].copy())]
 
+    def release(self) -> None:
+        """Keep the rows all the same: those that fade have to go."""
+
     def _find_units(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> None:
         super()._find_units(X, Y, self._faded(weights))
 

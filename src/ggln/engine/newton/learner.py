@@ -188,8 +188,13 @@ class ExactLearner(Stream):
     def conclude(self, kinds: FloatArray, goals: FloatArray, weights: FloatArray, every: FloatArray) -> None:
         """Find the mixture (`_judge`) of a table that was solved elsewhere, and whose rows are not kept."""
         self._judge(kinds, goals, weights, every)
-        self.due, self.first_rows = 0, []
+        self.release()
         self._ready()
+
+    def release(self) -> None:
+        """Keep no rows to be solved afresh with: from now on, go on row by row."""
+        if not self.settings.online:
+            self.due, self.first_rows = 0, []
 
     # Going on ------------------------------------------------------------------------------------------
 

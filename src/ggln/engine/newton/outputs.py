@@ -118,6 +118,11 @@ class ApartLearner(Stream):
             learner.fit(X, Y[:, d : d + 1].copy(), weights, threads, progress)
         self._judge()
 
+    def release(self) -> None:
+        """Keep no rows to be solved afresh with, for any output."""
+        for learner in self.learners:
+            learner.release()
+
     def conclude(self) -> None:
         """Find the copula of outputs that were solved elsewhere."""
         self._judge()

@@ -55,6 +55,9 @@ class Stream:
         """Return whether so many further rows bring it to where all are solved afresh."""
         return begins_within(self, rows)
 
+    def release(self) -> None:
+        """Keep no rows to be solved afresh with, if this is a table: from now on, it goes on row by row."""
+
     @property
     def young(self) -> bool:
         """Whether this is a stream that is still to be solved afresh, with all features that came."""

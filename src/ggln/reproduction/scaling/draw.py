@@ -14,7 +14,7 @@ STYLES = {OURS: (BLUE, "o"), LIGHTGBM: (GREEN, "s"), CATBOOST: (ORANGE, "^"), RI
 
 @styled
 def draw(results: Results) -> Figure:
-    """Draw seconds and memory by rows, seconds by features, and seconds and errors of all models."""
+    """Draw seconds and memory by rows, seconds by features, and times and errors of all models."""
     kinds = list(dict.fromkeys(name.split(":")[0] for name in results["tables"]))
     figure, wide = new_figure(10.0, 6.2), results["features"]
     above, below = figure.subplots(2, 3)
@@ -24,13 +24,13 @@ def draw(results: Results) -> Figure:
     for axes, kind in zip(below, kinds, strict=True):
         for model, (color, marker) in STYLES.items():
             places = [
-                (own[model]["seconds"], own[model]["rmse"])
+                (own[model]["processor"], own[model]["rmse"])
                 for name, own in results["tables"].items()
                 if name.startswith(f"{kind}:") and model in own
             ]
             if places:
                 axes.plot(*zip(*places, strict=True), marker=marker, color=color, label=model, markersize=5)
-        axes.set(xscale="log", xlabel="fit, s", ylabel="RMSE", title=kind)
+        axes.set(xscale="log", xlabel="processor time of fit, s", ylabel="RMSE", title=kind)
     sizes = [name.split(": ")[1].removesuffix(" rows") for name in results["tables"] if kinds[0] in name]
     figure.legend(
         *below[0].get_legend_handles_labels(),

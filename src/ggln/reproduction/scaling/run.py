@@ -2,7 +2,7 @@
 
 `fit` of Friedman's first function from a thousand to a million rows, and of ten to 2,000 features; memory of
 a stream; a file that is learnt by `ggln fit` with a part of it in memory, beside the same as a stream; and
-seconds and RMSE of `GGLNRegressor()`, LightGBM, CatBoost and River on three kinds of large tables. Each is
+time and RMSE of `GGLNRegressor()`, LightGBM, CatBoost and River on three kinds of large tables. Each is
 measured in a process of its own, after kernels are compiled; fits that take a few seconds are repeated, and
 the best counts. River learns row by row in Python, and is left out above 10,000 rows.
 
@@ -84,6 +84,7 @@ def run(
     results = {
         "experiment": "scaling",
         "threads": threads,
+        "river_rows": RIVER_ROWS,
         "settings": settings,
         "machine": machine() | needed,
         "rows": grid.pop("rows"),
