@@ -109,7 +109,7 @@ class Interrupting:
 
 
 PLACES = [
-    "ggln.engine.newton.learner.fit_bumps",
+    "ggln.engine.newton.base.fit_bumps",
     "ggln.engine.newton.solving.fit_network",
     "ggln.engine.newton.learner.find_edges",
     "ggln.engine.newton.learner.ExactLearner._judge",
@@ -151,7 +151,7 @@ def test_an_interrupted_beginning_is_none(monkeypatch):
         raise KeyboardInterrupt
 
     model = GGLNRegressor(**SMALL)
-    monkeypatch.setattr("ggln.engine.newton.learner.fit_bumps", interrupt)
+    monkeypatch.setattr("ggln.engine.newton.base.fit_bumps", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X, y)
     assert not hasattr(model, "learner_")
