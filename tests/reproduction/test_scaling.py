@@ -67,7 +67,8 @@ def test_all_is_measured_beside_its_goal(here, tmp_path):
     assert list(again["stream"]) == ["4096"]
     own = again["file"]
     assert own["fit"]["seconds"] > own["read"]["seconds"]
-    assert own["ratio"] == pytest.approx(own["fit"]["processor"] / own["stream"]["processor"], rel=1e-3)
+    ratio = own["fit"]["seconds"] / own["stream"]["seconds"]
+    assert again["figures"]["file_ratio"] == pytest.approx(ratio, rel=1e-3)
     titles = [table.title for table in scaling.table(again)]
     assert titles[-1] == "Goals"
     assert all(table.rows for table in scaling.table(again))

@@ -88,10 +88,7 @@ class Once(Input):
 
 
 def file(rows: int, together: int, threads: int, settings: dict[str, Any]) -> Results:
-    """Learn a file as `ggln fit` does, with a sample of it in memory, and as a stream; return both times.
-
-    What is compared is processor time, to which other programs add little.
-    """
+    """Learn a file as `ggln fit` does, with a sample of it in memory, and as a stream; return both times."""
     names = [f"x{i}" for i in range(FEATURES)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.csv")
@@ -103,8 +100,7 @@ def file(rows: int, together: int, threads: int, settings: dict[str, Any]) -> Re
                 writer.writerows(np.column_stack([X, y]).round(6).tolist())
         ways = "stream", "fit", "read"
         own = {how: alone(_file, str(path), how, together, threads, settings) for how in ways}
-    ratio = own["fit"]["processor"] / own["stream"]["processor"]
-    return {"rows": rows, "together": together, "ratio": ratio, **own}
+    return {"rows": rows, "together": together, **own}
 
 
 def _file(path: str, how: str, together: int, threads: int, settings: dict[str, Any]) -> Results:
