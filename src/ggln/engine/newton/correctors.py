@@ -8,55 +8,34 @@ old counts exp(-age / T). Sums are kept around their running means, so that unit
 An exponential memory takes long to forget a jump. Where two rows in a row are far off, a corrector begins
 again with these two.
 
-Correctors of a learner, and the learner as it is, are its experts. `follow_experts` mixes those of all
-learners by fixed share, and finds the final prediction: the form of the likeliest learner, at the mean and
-deviation of all experts, times a factor that keeps the coverage (`drift`). `reference_correctors` is the
-plain twin.
+Slopes are pulled towards zero, which is the learner's prediction. That costs where a function moves all the
+time and the learner stays behind. So there is one more line of such regressions, of the target itself and
+pulled less, that are nobody's: those of a learner that would predict zero, as wide as the first one.
+
+Correctors of a learner, and the learner as it is, are its experts; nobody's are experts as well.
+`follow_experts` mixes all of them by fixed share, and finds the final prediction: the form of the likeliest
+learner, at the mean and deviation of all experts, times a factor that keeps the coverage (`drift`).
+`reference_correctors` is the plain twin.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ggln.engine.jit import exact_kernel, inner_exact
 from ggln.engine.newton import constants
+from ggln.engine.newton.banks import COUNT, EXPERTS, FAR, LAST, LEVEL, SPREAD, SPREAD_COUNT
 from ggln.engine.newton.form_kernels import HALF_LOG_TWO_PI
 
-FloatArray = NDArray[np.float64]
 MEMORIES = np.asarray(constants.MEMORIES, np.float64)
 FADES = np.exp(-1.0 / MEMORIES)
-EXPERTS = MEMORIES.size + 1
 LEVELS = constants.LEVEL_MEMORIES
-COUNT, LEVEL, SPREAD, SPREAD_COUNT, LAST, FAR = range(6)
-"""Places of a corrector's numbers: weight of its rows, mean residual, v and the weight of its rows, the
-residual of the last row and whether it was far off."""
 OUTSIDE, SUSPICION, SINCE, FACTOR = range(4)
 """Places of what a stream knows: rows outside their intervals; evidence for correctors, and rows since it
 began; the logarithm of the factor that keeps the coverage."""
 KEPT = 4
 """Numbers behind the features of the rows that are kept (`keep`)."""
 MISS, TAIL = 1.0 - constants.COVERAGE, 0.5 * (1.0 - constants.COVERAGE)
-
-
-class Bank(NamedTuple):
-    """The correctors of some learners: all arrays begin with [L, K], learners and memories."""
-
-    numbers: FloatArray  # [L, K, 6]
-    means: FloatArray  # [L, K, p]  of the features, and of the prediction, which is the last
-    scatter: FloatArray  # [L, K, p, p]  sums of products around the means; lower triangle
-    products: FloatArray  # [L, K, p]  the same with residuals
-    slopes: FloatArray  # [L, K, p]
-
-
-def new_bank(learners: int, features: int) -> Bank:
-    """Return correctors that know nothing. Of wide rows they look at the prediction alone."""
-    used = 1 + (features if features < constants.MOST_FEATURES else 0)
-    shape = learners, MEMORIES.size
-    numbers = np.zeros((*shape, 6))
-    numbers[..., SPREAD], numbers[..., SPREAD_COUNT] = 1.0, constants.SPREAD_ROWS
-    return Bank(numbers, *(np.zeros((*shape, *own)) for own in ((used,), (used, used), (used,), (used,))))
 
 
 @inner_exact
@@ -69,6 +48,15 @@ def row_moments(own):
     for j in range(own.shape[1]):
         variance += own[0, j] * (own[2, j] ** 2 + (own[1, j] - centre) ** 2)
     return centre, math.sqrt(variance)
+
+
+@inner_exact
+def all_moments(mixtures, moments):
+    """Write means and deviations of learners' mixtures [L, 3, P], and nobody's: moments [L + 1, 2] # OUT."""
+    learners = mixtures.shape[0]
+    for who in range(learners):
+        moments[who] = row_moments(mixtures[who])
+    moments[learners, 0], moments[learners, 1] = 0.0, moments[0, 1]
 
 
 @inner_exact
@@ -116,7 +104,7 @@ def inputs_of(x, centre, bank, who, k, least, inputs):
 
 @inner_exact
 def correct(x, centre, deviation, bank, who, k, inputs, centres, scales):
-    """Write where expert k of a learner has the row, and how wide: centres, scales [L, E] # OUT."""
+    """Write where expert k of a learner has the row, and how wide: centres, scales [L + 1, E] # OUT."""
     shift = bank.numbers[who, k - 1, LEVEL]
     if k - 1 >= LEVELS:
         inputs_of(x, centre, bank, who, k - 1, 0.0, inputs)
@@ -127,11 +115,11 @@ def correct(x, centre, deviation, bank, who, k, inputs, centres, scales):
 
 
 @inner_exact
-def solve_slopes(scatter, products, count, factor, slopes):
-    """Solve (S + r diag(S) / n) slopes = products, by Cholesky; slopes # OUT [p], factor # OUT [p, p]."""
+def solve_slopes(scatter, products, pull, factor, slopes):
+    """Solve (S + pull diag(S)) slopes = products, by Cholesky; slopes # OUT [p], factor # OUT [p, p]."""
     size = slopes.size
     for i in range(size):
-        own = scatter[i, i] * (1.0 + constants.SLOPE_ROWS / count)
+        own = scatter[i, i] * (1.0 + pull)
         for j in range(i + 1):
             total = own if i == j else scatter[i, j]
             for m in range(j):
@@ -185,7 +173,9 @@ def teach(x, centre, deviation, residual, left, weight, bank, who, k, inputs, fa
             for j in range(i + 1):
                 bank.scatter[who, k, i, j] = fade * bank.scatter[who, k, i, j] + part * inputs[i] * inputs[j]
             bank.means[who, k, i] += weight * inputs[i] / count
-        solve_slopes(bank.scatter[who, k], bank.products[who, k], count, factor, bank.slopes[who, k])
+        nobody = who == bank.numbers.shape[0] - 1
+        pull = (constants.BARE_ROWS if nobody else constants.SLOPE_ROWS) / count
+        solve_slopes(bank.scatter[who, k], bank.products[who, k], pull, factor, bank.slopes[who, k])
     numbers[COUNT], numbers[LEVEL] = count, numbers[LEVEL] + weight * step / count
     before = fade * numbers[SPREAD_COUNT]
     numbers[SPREAD_COUNT] = before + weight
@@ -194,14 +184,14 @@ def teach(x, centre, deviation, residual, left, weight, bank, who, k, inputs, fa
 
 @inner_exact
 def join_experts(shares, centres, scales):
-    """Return mean and deviation of all experts [L, E], and the learner whose experts have most shares."""
+    """Return mean and deviation of all experts [L + 1, E], and the learner whose experts have most shares."""
     mean, best, most = centres[0, 0], 0, -1.0  # where all agree, the mean is exact
     for who in range(shares.shape[0]):
         own = 0.0
         for k in range(shares.shape[1]):
             mean += shares[who, k] * (centres[who, k] - centres[0, 0])
             own += shares[who, k]
-        if own > most:
+        if own > most and who < shares.shape[0] - 1:
             best, most = who, own
     variance = 0.0
     for who in range(shares.shape[0]):
@@ -212,7 +202,7 @@ def join_experts(shares, centres, scales):
 
 @inner_exact
 def expect(x, moments, bank, inputs, centres, scales):
-    """Write what all experts say of a row: centres, scales [L, E] # OUT; moments: [L, 2], of learners."""
+    """Write what all experts say of a row: centres, scales [L + 1, E] # OUT; moments: [L + 1, 2]."""
     for who in range(moments.shape[0]):
         centres[who, 0], scales[who, 0] = moments[who, 0], moments[who, 1]
         for k in range(1, EXPERTS):
@@ -231,7 +221,7 @@ def final(shares, centres, scales, moments, factor, steady, told):
     if steady:
         own = 0.0
         for k in range(EXPERTS):
-            own += shares[best, k]
+            own += shares[best, k] + shares[-1, k]
         if shares[best, 0] >= 0.5 * own:
             mean, deviation = moments[best, 0], moments[best, 1]
     told[0], told[1], told[2] = mean, deviation, best
@@ -249,7 +239,7 @@ def move(mixture, moments, told, out):
 
 @exact_kernel
 def expect_moments(X, moments, bank, shares, factor, steady, told):
-    """Write final means and deviations of new rows, told [n, 3] # OUT. X: [n, d]; moments: [n, L, 2]."""
+    """Write final means and deviations of new rows, told [n, 3] # OUT. X: [n, d]; moments: [n, L + 1, 2]."""
     inputs, centres, scales = np.empty(bank.means.shape[2]), np.empty(shares.shape), np.empty(shares.shape)
     for t in range(X.shape[0]):
         expect(X[t], moments[t], bank, inputs, centres, scales)
@@ -262,12 +252,10 @@ def expect_rows(X, mixtures, bank, shares, factor, steady, out):
 
     mixtures: [L, 3, n, P], weights, means and deviations that learners predict.
     """
-    learners, told = shares.shape[0], np.empty(3)
-    inputs, moments = np.empty(bank.means.shape[2]), np.empty((learners, 2))
+    inputs, moments, told = np.empty(bank.means.shape[2]), np.empty((shares.shape[0], 2)), np.empty(3)
     centres, scales = np.empty(shares.shape), np.empty(shares.shape)
     for t in range(X.shape[0]):
-        for who in range(learners):
-            moments[who] = row_moments(mixtures[who, :, t])
+        all_moments(mixtures[:, :, t], moments)
         expect(X[t], moments, bank, inputs, centres, scales)
         final(shares, centres, scales, moments, factor, steady, told)
         best = int(told[2])
@@ -279,18 +267,17 @@ def follow_experts(X, goals, counted, mixtures, bank, shares, prior, steady, str
     """Predict rows one by one with all experts, then learn each; out: [3, n, P] # OUT, the final mixtures.
 
     X: [n, d]; goals, counted: [n], targets and weights of rows; mixtures: [L, 3, n, P], what learners
-    predicted; bank: # OUT; shares: [L, E] # OUT; prior: [L, E], what shares come back to; steady: see
+    predicted; bank: # OUT; shares: [L + 1, E] # OUT; prior: [L + 1, E], what shares come back to; steady: see
     `final`; stream: [4] # OUT; gains: [L] # OUT, by how much the experts of a learner were likelier than
     those of the first; ring: # OUT, the latest rows (`keep`); first: how many rows it was given before. `out`
     may be without rows where nobody asks.
     """
-    learners, used, told = shares.shape[0], bank.means.shape[2], np.empty(3)
-    inputs, factor, moments = np.empty(used), np.empty((used, used)), np.empty((learners, 2))
+    learners, used, told = mixtures.shape[0], bank.means.shape[2], np.empty(3)
+    inputs, factor, moments = np.empty(used), np.empty((used, used)), np.empty((learners + 1, 2))
     centres, scales, logs = np.empty(shares.shape), np.empty(shares.shape), np.empty(shares.shape)
-    given, widths = np.empty(learners), np.empty(mixtures.shape[3])
+    given, widths = np.empty(learners + 1), np.empty(mixtures.shape[3])
     for t in range(X.shape[0]):
-        for who in range(learners):
-            moments[who] = row_moments(mixtures[who, :, t])
+        all_moments(mixtures[:, :, t], moments)
         expect(X[t], moments, bank, inputs, centres, scales)
         final(shares, centres, scales, moments, math.exp(stream[FACTOR]), steady, told)
         best = int(told[2])
@@ -306,24 +293,36 @@ def follow_experts(X, goals, counted, mixtures, bank, shares, prior, steady, str
         stream[OUTSIDE] += missed
         moved = stream[FACTOR] + constants.COVERAGE_PACE * (missed - MISS)
         stream[FACTOR] = min(max(moved, -constants.MOST_FACTOR), constants.MOST_FACTOR)
-        for who in range(learners):
-            own = mixtures[who, :, t]
-            for j in range(widths.size):
-                widths[j] = math.log(own[2, j])
-            for k in range(EXPERTS):
-                wide = scales[who, k] / moments[who, 1]
-                at = moments[who, 0] + (goals[t] - centres[who, k]) / wide
-                logs[who, k] = log_density(at, own, widths) - math.log(wide)
+        judge(goals[t], mixtures[:, :, t], moments, centres, scales, widths, logs)
         latest[-1] = suspect(logs[0], shares[0], stream)
         weigh_experts(logs, shares, prior, given)
         latest[-2] = given[0]
         for who in range(learners):
             gains[who] += given[who] - given[0]
-        for who in range(learners):
+        for who in range(learners + 1):
             centre, deviation = moments[who]
             for k in range(EXPERTS - 1):
                 left, residual = goals[t] - centres[who, k + 1], goals[t] - centre
                 teach(X[t], centre, deviation, residual, left, counted[t], bank, who, k, inputs, factor)
+
+
+@inner_exact
+def judge(y, mixtures, moments, centres, scales, widths, logs):
+    """Write the log density that each expert gives to a target, logs [L + 1, E] # OUT.
+
+    mixtures: [L, 3, P]; widths: [P], for logarithms of deviations. Nobody's have the first
+    learner's form.
+    """
+    learners = mixtures.shape[0]
+    logs[learners, 0] = -np.inf
+    for who in range(learners + 1):
+        form = who if who < learners else 0
+        for j in range(widths.size):
+            widths[j] = math.log(mixtures[form, 2, j])
+        for k in range(1 if who == learners else 0, EXPERTS):
+            wide = scales[who, k] / moments[form, 1]
+            at = moments[form, 0] + (y - centres[who, k]) / wide
+            logs[who, k] = log_density(at, mixtures[form], widths) - math.log(wide)
 
 
 @inner_exact
@@ -362,7 +361,7 @@ def suspect(logs, shares, stream):
 
 @inner_exact
 def weigh_experts(logs, shares, prior, evidence):
-    """Move shares # OUT [L, E] by fixed share; evidence: [L] # OUT, what each learner's experts gave."""
+    """Move shares # OUT [L + 1, E] by fixed share; evidence: [L + 1] # OUT, what each line's gave."""
     top = -np.inf
     for who in range(shares.shape[0]):
         for k in range(EXPERTS):

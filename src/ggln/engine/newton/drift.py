@@ -6,7 +6,8 @@ challenger begins with the rows since then, in units of its own, beside the lead
 that explain these rows come back at once instead. Whoever is ahead leads. As long as nothing changes, there
 is no challenger, and nothing is lost but a few microseconds.
 
-Predictions are those of all learners and their correctors, by fixed share. A factor on their deviations moves
+Predictions are those of all learners, their correctors, and regressions of the target itself, by fixed share.
+A factor on their deviations moves
 with each row: log k += pace (missed - 0.1), where `missed` is whether the target was outside the central 90 %
 interval. So for any rows at all, the mean of `missed` over T of them is within |log k_T - log k_0| / (pace T)
 of 10 %, as long as k stays off its bounds (adaptive conformal inference, Gibbs and Candes 2021).
@@ -25,17 +26,24 @@ from ggln.engine import memory
 from ggln.engine.checks import numbered, require
 from ggln.engine.jit import Specialized
 from ggln.engine.newton import constants
+from ggln.engine.newton.banks import (
+    LEVEL,
+    Bank,
+    chosen_banks,
+    chosen_shares,
+    joined_banks,
+    joined_shares,
+    new_bank,
+    prior_shares,
+)
 from ggln.engine.newton.correctors import (
-    EXPERTS,
     FACTOR,
     KEPT,
     SINCE,
     SUSPICION,
-    Bank,
     expect_moments,
     expect_rows,
     follow_experts,
-    new_bank,
 )
 from ggln.engine.newton.layouts import check_drift
 from ggln.engine.newton.learner import ExactLearner
@@ -50,15 +58,6 @@ FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
 NOBODY_ASKS = np.empty((3, 0, 0))
 """Final mixtures that nobody asked for."""
-
-
-def prior_shares(learners: int) -> FloatArray:
-    """Return what the shares of experts come back to, [L, E]: half for learners as they are."""
-    own = np.full(EXPERTS, 0.5 / (EXPERTS - 1))
-    own[0] = 0.5
-    return np.tile(own / learners, (learners, 1))
-
-
 PRIORS = [prior_shares(learners) for learners in range(1, 3)]
 PRIORS.insert(0, PRIORS[0])
 
@@ -164,6 +163,7 @@ class DriftLearner(Stream):
         found = self.leader.partial_fit(X, Y, weights, threads, True)
         self.rows += len(X)
         self._widen(X.shape[1])
+        self.bank = new_bank(1, self.settings.features, Y[0, 0])
         self.ring[0, : X.shape[1]] = X[0]
         self.ring[0, -KEPT:] = Y[0, 0], weights[0], 0.0, 0.0
         return joined(found)
@@ -176,7 +176,7 @@ class DriftLearner(Stream):
         out = np.empty(mixtures.shape[1:]) if record else NOBODY_ASKS
         goals = np.ascontiguousarray(Y[:, 0])
         lesson = _wide(X, self.bank), goals, weights, mixtures, self.bank, self.shares
-        known = PRIORS[len(self.shares)], self.steady, self.stream, self.gains
+        known = PRIORS[len(self.learners_)], self.steady, self.stream, self.gains
         self._kernels.call(follow_experts, (*lesson, *known, self.ring, self.rows - len(X), out))
         return _as_blend(out) if record else None
 
@@ -210,7 +210,8 @@ class DriftLearner(Stream):
         known = max(learner.features for learner in self.learners_)
         if known > self.settings.features:
             self.settings = replace(self.settings, features=known)
-            self.bank, self.shares = new_bank(len(self.shares), known), prior_shares(len(self.shares))
+            learners, level = len(self.learners_), self.bank.numbers[-1, 0, LEVEL]
+            self.bank, self.shares = new_bank(learners, known, level), prior_shares(learners)
 
     # Deciding -------------------------------------------------------------------------------------------
 
@@ -252,8 +253,7 @@ class DriftLearner(Stream):
         """Go on with some of the learners."""
         self.learners_ = [self.learners_[who] for who in chosen]
         self.born, self.gains = self.born[chosen], self.gains[chosen]
-        self.bank = Bank(*(array[chosen] for array in self.bank))
-        self.shares = self.shares[chosen] / self.shares[chosen].sum()
+        self.bank, self.shares = chosen_banks(self.bank, chosen), chosen_shares(self.shares, chosen)
 
     def _lead(self, place: int, threads: Threads | None) -> None:
         """Let one learner lead alone; the one before it is remembered."""
@@ -270,11 +270,10 @@ class DriftLearner(Stream):
         self.stream[SUSPICION] = self.stream[SINCE] = 0.0
         self.alarm = constants.ALARM
 
-    def _join(self, learner: ExactLearner, bank: Bank, share: float) -> None:
-        """Take in another learner."""
+    def _join(self, learner: ExactLearner, bank: Bank) -> None:
+        """Take in another learner; it gets half of what the others have."""
         self.learners_.append(learner)
-        self.bank = Bank(*(np.concatenate(pair) for pair in zip(self.bank, bank, strict=True)))
-        self.shares = np.concatenate([(1.0 - share) * self.shares, share * prior_shares(1)])
+        self.bank, self.shares = joined_banks(self.bank, bank), joined_shares(self.shares, 0.5)
         self.born, self.gains = np.append(self.born, self.rows), np.append(self.gains, 0.0)
 
     def _challenge(self, since: int, threads: Threads | None) -> None:
@@ -288,7 +287,7 @@ class DriftLearner(Stream):
         learner = ExactLearner(replace(self.settings, features=X.shape[1]))
         learner.seen = self._seen()
         learner.fit(X, Y, weights, threads or Threads(1), lambda _: None)
-        self._join(learner, new_bank(1, self.settings.features), 0.5)
+        self._join(learner, new_bank(1, self.settings.features))
         self._widen(X.shape[1])  # features that wait to join, and that it knows already
 
     def _recall(self, since: int, threads: Threads | None) -> bool:
@@ -308,7 +307,7 @@ class DriftLearner(Stream):
         lesson = _wide(X, bank), np.ascontiguousarray(Y[:, 0]), weights, mixtures, bank, own
         known = PRIORS[1], self.steady, np.zeros(4), np.zeros(1), ring, 0, NOBODY_ASKS
         self._kernels.call(follow_experts, (*lesson, *known))
-        self._join(learner, bank, 0.5)
+        self._join(learner, bank)
         self._lead(len(self.learners_) - 1, threads)
         return True
 
@@ -327,10 +326,11 @@ class DriftLearner(Stream):
 
     def moments(self, X: FloatArray, threads: Threads | None) -> tuple[FloatArray, FloatArray]:
         """Return the predictive mean and standard deviation, [n, 1] each."""
-        found = np.empty((len(X), len(self.learners_), 2))
+        found = np.zeros((len(X), len(self.shares), 2))  # nobody's are the last: mean zero
         for who, learner in enumerate(self.learners_):
             mean, deviation = learner.moments(X, threads)
             found[:, who, 0], found[:, who, 1] = mean[:, 0], deviation[:, 0]
+        found[:, -1, 1] = found[:, 0, 1]
         told = np.empty((len(X), 3))
         known = found, self.bank, self.shares, self._factor, self.steady, told
         self._kernels.call(expect_moments, (_wide(X, self.bank), *known))

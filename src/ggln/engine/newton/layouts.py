@@ -232,7 +232,7 @@ def _check_said(arrays: Arrays, kinds: int, outputs: int) -> None:
 def check_drift(values: Any, arrays: Arrays, settings: Any, blank: Arrays) -> None:
     """Raise ValueError unless values and arrays, without those of its learners, are of a `DriftLearner`.
 
-    blank: the bank of correctors of a stream that knows nothing, and the shares of its experts.
+    blank: the bank of a stream that knows nothing, and the shares of its experts.
     """
     told = {
         "settings": anything,
@@ -246,12 +246,12 @@ def check_drift(values: Any, arrays: Arrays, settings: Any, blank: Arrays) -> No
     check_values(values, told)
     count = len(arrays.get("born", ()))
     layout = {
-        name: Array(array.dtype, (count, *array.shape[1:]), -SQUARES, SQUARES, False, False)
+        name: Array(array.dtype, (count + 1, *array.shape[1:]), -SQUARES, SQUARES, False, False)
         for name, array in blank.items()
     }
     kept = min(values["rows"], constants.RING_ROWS)
     layout |= {
-        "shares": amount(count, blank["shares"].shape[1]),
+        "shares": amount(count + 1, blank["shares"].shape[1]),
         "stream": real(4, low=-WEIGHT, high=WEIGHT),
         "gains": real(count, low=-WEIGHT, high=WEIGHT),
         "born": whole(count, below=values["rows"] + 1),

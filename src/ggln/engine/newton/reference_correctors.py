@@ -12,7 +12,6 @@ from scipy.special import logsumexp, ndtr
 from ggln.engine.newton import constants
 
 FloatArray = NDArray[np.float64]
-EXPERTS = len(constants.MEMORIES) + 1
 
 
 class Mixture(NamedTuple):
@@ -44,8 +43,8 @@ class Mixture(NamedTuple):
 class Corrector:
     """One memory: d and v (`correctors`) from all rows since it began."""
 
-    def __init__(self, memory: float, level_only: bool) -> None:
-        self.memory, self.level_only = memory, level_only
+    def __init__(self, memory: float, level_only: bool, rows: float) -> None:
+        self.memory, self.level_only, self.rows = memory, level_only, rows
         self.inputs: list[FloatArray] = []
         self.residuals: list[float] = []
         self.spread, self.spread_count = 1.0, constants.SPREAD_ROWS
@@ -68,7 +67,7 @@ class Corrector:
         scatter = (counts[:, None] * (rows - centre)).T @ (rows - centre)
         varied = np.diag(scatter) > 1e-20 * np.sum(rows**2, axis=0)  # all but rounding
         scatter = scatter * np.outer(varied, varied)
-        ridge = scatter + np.diag(np.diag(scatter)) * constants.SLOPE_ROWS / counts.sum()
+        ridge = scatter + np.diag(np.diag(scatter)) * self.rows / counts.sum()
         slopes = np.linalg.pinv(ridge, hermitian=True) @ ((counts * (residuals - level)) @ (rows - centre))
         reach = constants.INPUT_REACH * np.sqrt(np.diag(scatter) / counts.sum())
         return float(level + slopes @ np.clip(inputs - centre, -reach, reach))
@@ -91,23 +90,29 @@ class Corrector:
 
 
 class Stream:
-    """One learner's experts, their shares, and the factor that keeps the coverage."""
+    """One learner's experts and nobody's, their shares, and the factor that keeps the coverage."""
 
     def __init__(self) -> None:
-        self.correctors = [
-            Corrector(memory, place < constants.LEVEL_MEMORIES)
-            for place, memory in enumerate(constants.MEMORIES)
-        ]
-        self.prior = np.array([0.5, *[0.5 / (EXPERTS - 1)] * (EXPERTS - 1)])
+        self.correctors, self.bare = (
+            [
+                Corrector(memory, place < constants.LEVEL_MEMORIES, rows)
+                for place, memory in enumerate(constants.MEMORIES)
+            ]
+            for rows in (constants.SLOPE_ROWS, constants.BARE_ROWS)
+        )
+        forgetting = len(self.correctors) + len(self.bare)
+        self.prior = np.array([0.5, *[0.5 / forgetting] * forgetting])
         self.shares = self.prior.copy()
         self.log_factor = 0.0
 
     def follow(self, x: FloatArray, y: float, mixture: Mixture) -> Mixture:
         """Return the final prediction of a row, then learn it."""
         centre, deviation = mixture.moments()
-        inputs = np.append(x, centre)
-        centres = centre + np.array([0.0, *(own.shift(inputs) for own in self.correctors)])
-        scales = deviation * np.sqrt([1.0, *(own.spread for own in self.correctors)])
+        corrected, bare = np.append(x, centre), np.append(x, 0.0)
+        shifts = [centre + own.shift(corrected) for own in self.correctors]
+        centres = np.array([centre, *shifts, *(own.shift(bare) for own in self.bare)])
+        everyone = [*self.correctors, *self.bare]
+        scales = deviation * np.sqrt([1.0, *(own.spread for own in everyone)])
         mean = float(self.shares @ centres)
         wide = np.sqrt(self.shares @ (scales**2 + (centres - mean) ** 2))
         found = mixture.moved(mean, np.exp(self.log_factor) * wide)
@@ -120,5 +125,7 @@ class Stream:
         rate = constants.SWITCH_RATE
         self.shares = (1.0 - rate) * joint / joint.sum() + rate * self.prior
         for own in self.correctors:
-            own.learn(inputs, y - centre, deviation)
+            own.learn(corrected, y - centre, deviation)
+        for own in self.bare:
+            own.learn(bare, y, deviation)
         return found
