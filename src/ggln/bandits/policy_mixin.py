@@ -122,8 +122,8 @@ class PolicyMixin:
         """Return the scores [n, A] of rules that draw nothing.
 
         A line has 1 + d weights, so a decision in any other context tells on average 1 / (1 + d) of what one
-        in this context would. With rewards up to 500 steps late, the regret on products is then 558; if
-        pending decisions count fully 597, if not at all 584 (389 without delay; three episodes).
+        in this context would. With rewards up to 500 steps late, the regret on products is 558 then, and 584
+        if pending decisions do not count at all (three tuning episodes).
         """
         assert self._features is not None
         pending = self._pending / (1.0 + self._features)
