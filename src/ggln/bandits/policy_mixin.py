@@ -29,7 +29,7 @@ FEWEST_KNOWN = 2
 EXACT_WEIGHT, GATED_WEIGHT = 1.0, 0.3
 """Factors on deviations by default. By upper bounds of posteriors with 0.7 and 1, regrets are 86 and 72 on
 linear rewards (LinUCB 74; four episodes), 347 and 366 on products, 254 and 275 on binary products (two); the
-wheel pays 4468 and 4552, Jester 3252 and 3231 (five)."""
+wheel pays 4468 and 4552, Jester 3252 and 3231 (five). So it was before arms shared anything."""
 PATIENCE = 1024
 """Decisions after which one that waits for its reward counts 1/e."""
 
@@ -122,8 +122,8 @@ class PolicyMixin:
         """Return the scores [n, A] of rules that draw nothing.
 
         A line has 1 + d weights, so a decision in any other context tells on average 1 / (1 + d) of what one
-        in this context would. With rewards up to 500 steps late, the regret on products is then 558; if
-        pending decisions count fully 597, if not at all 584 (389 without delay; three episodes).
+        in this context would. With rewards up to 500 steps late, the regret on products is 558 then, and 584
+        if pending decisions do not count at all (three tuning episodes).
         """
         assert self._features is not None
         pending = self._pending / (1.0 + self._features)
