@@ -12,19 +12,16 @@ def table(results: Results) -> list[ScoreTable]:
 
 
 def _measured(results: Results) -> ScoreTable:
-    columns = {"measured, s": ".1f", "model, s": "", "model / measured": "", **dict.fromkeys(PARTS, "")}
-    columns["RMSE"] = ".4f"
+    columns = {"measured": ".1f", "model": "", **dict.fromkeys(PARTS, "")}
     nothing = dict.fromkeys(columns, "")
     local = results["local"]
-    rows = {"one thread, no cluster": nothing | {"measured, s": local["seconds"], "RMSE": local["rmse"]}}
+    rows = {"one thread, no cluster": nothing | {"measured": local["seconds"]}}
     for count, own in results["fits"].items():
         model = results["model"][count]
         parts = {part: format(model[part], ".1f") for part in PARTS}
         rows["1 worker" if count == "1" else f"{count} workers"] = {
-            "measured, s": own["seconds"],
-            "model, s": format(model["seconds"], ".1f"),
-            "model / measured": format(model["seconds"] / own["seconds"], ".2f"),
-            "RMSE": own["rmse"],
+            "measured": own["seconds"],
+            "model": format(model["seconds"], ".1f"),
             **parts,
         }
     title = f"{results['rows']:,} rows in {results['partitions']} partitions, seconds"
