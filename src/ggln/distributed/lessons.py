@@ -142,7 +142,7 @@ def begin_layer(part: Part, message: tuple[int, list[Network]]) -> Part:
     for own, network in zip(part.lessons, networks, strict=True):
         rows, count = len(own.targets), padded(int(network.inputs[layer]))
         inputs, X = np.zeros((rows, KIND.planes, count)), part.side[own.known]
-        fill_inputs(KIND, network, layer, X, part.advice[own.known], own.below, inputs)
+        fill_inputs(KIND, network, layer, X, part.base[own.known], own.below, inputs)
         centres, reaches = np.empty((rows, 1)), np.empty(rows)
         find_centres(KIND, network, layer, inputs, centres, reaches)
         found.append(own._replace(below=own.below[:, :0], inputs=inputs, centres=centres, reaches=reaches))
@@ -317,7 +317,7 @@ def tell(part: Part, message: list[tuple[Network, int, int]]) -> Part:
     said, heard = said.copy(), heard.copy()
     for own, (network, group, _) in zip(part.lessons, message, strict=True):
         out = np.setdiff1d(np.arange(len(part.goals)), own.known, assume_unique=True)
-        rows = part.side[out], part.advice[out], np.ascontiguousarray(part.goals[out]), part.weights[out]
+        rows = part.side[out], part.base[out], np.ascontiguousarray(part.goals[out]), part.weights[out]
         said[group, out] += ask(KIND, network, *rows)
         heard[group, out] += 1.0
     return part._replace(lessons=(), said=said, heard=heard)

@@ -1,6 +1,6 @@
 """A group of networks, solved layer after layer on rows that lie in partitions: the decisions, by sums.
 
-It is `ggln.engine.newton.network.fit_network` with rows and decisions apart. All networks of a group, and
+It is `ggln.engine.newton.solving.fit_network` with rows and decisions apart. All networks of a group, and
 all neurons of their layers, take part in each round.
 """
 
@@ -102,7 +102,7 @@ class Plan:
         self.level_above, self.level = 0, int(self.first.min())
 
     def _first_levels(self, rows: IntArray) -> IntArray:
-        """Return the level at which each part of each tree begins to be solved (`network.fit_network`)."""
+        """Return the level at which each part of each tree begins to be solved (`solving.fit_network`)."""
         count, mixing = rows.shape[1], self.shape.mixing
         whole = mixing or int(rows[0].sum()) < constants.PART_ROWS
         parts = 1 if whole else min(constants.PARTS, count)
@@ -114,7 +114,7 @@ class Plan:
         return np.array(begins)
 
     def begin_level(self) -> Descent | None:
-        """Return the problems of the next level, if there is one (`contexts.solve_tree`)."""
+        """Return the problems of the next level, if there is one (`trees.solve_tree`)."""
         if self.level > self.levels:
             return None
         nodes, older = 1 << self.level, 1 << (self.level - self.level_above)
@@ -147,7 +147,7 @@ class Plan:
         return self.mixed[0], self.pull.size, *given, not self.shape.mixing
 
     def _add_regions(self, found: Descent) -> None:
-        """Add Hessians of leaves to the curvatures of their regions (`contexts.add_region`)."""
+        """Add Hessians of leaves to the curvatures of their regions (`trees.add_region`)."""
         size, network = self.pull.size, self.network
         places, leaves = self.solved.T
         regions, lines = network.told.shape[1], np.arange(size)

@@ -32,7 +32,7 @@ class Part(NamedTuple):
     folds: NDArray[np.int8] = np.empty(0, np.int8)  # [n]
     regression: tuple[Any, ...] = ()  # while it is solved
     left: FloatArray = NOTHING  # [n, R, 1]  what regressions predict of each row left out
-    advice: FloatArray = NOTHING  # [n, R, 2]  the same, as natural parameters
+    base: FloatArray = NOTHING  # [n, R, 2]  the same, as natural parameters
     lessons: tuple[Any, ...] = ()  # of networks (`lessons`)
     said: FloatArray = NOTHING  # [groups, n, 2]  what networks that did not know a row said of it, added up
     heard: FloatArray = NOTHING  # [groups, n]  how many they were
@@ -95,7 +95,7 @@ def standardise(part: Part, message: tuple[Scaler, Scaler, int, NDArray[np.int8]
     goals = targets.transform(np.ascontiguousarray(part.Y[:, output : output + 1]))
     empty = np.empty((len(goals), 0, 1)), np.empty((len(goals), 0, KIND.planes))
     return Part(
-        *part[:6], inputs.transform(part.X), goals, np.array(folds[rows]), left=empty[0], advice=empty[1]
+        *part[:6], inputs.transform(part.X), goals, np.array(folds[rows]), left=empty[0], base=empty[1]
     )
 
 
@@ -154,11 +154,11 @@ def add_errors(part: Part, _: None) -> FloatArray:
     return weighted(part.weights, ((part.left - part.goals[:, None]) ** 2)[..., 0])[:, None]
 
 
-def advise(part: Part, variance: FloatArray) -> Part:
+def write_base(part: Part, variance: FloatArray) -> Part:
     """Write what regressions say, as wide as their errors, [R, 1], are."""
     own = [KIND.natural(part.left[:, r], variance[r]) for r in range(len(variance))]
-    advice = np.stack(own, axis=1) if own else part.advice
-    return part._replace(advice=advice)
+    base = np.stack(own, axis=1) if own else part.base
+    return part._replace(base=base)
 
 
 # What was said of rows that nobody knew ----------------------------------------------------------------
@@ -183,6 +183,6 @@ def testify(part: Part, message: tuple[IntArray, int, int]) -> list[FloatArray]:
     covered = np.flatnonzero(_covered(part))
     asked = covered[(np.arange(covered.size) + firsts[part.number]) % stride == 0]
     groups = part.said[:, asked] / np.maximum(part.heard[:, asked], 1.0)[..., None]
-    kinds = np.concatenate([part.advice[asked], np.moveaxis(groups, 0, 1)], axis=1)
+    kinds = np.concatenate([part.base[asked], np.moveaxis(groups, 0, 1)], axis=1)
     thin = part.goals[(np.arange(len(part.goals)) + part.first) % every == 0]
     return [kinds, part.goals[asked], part.weights[asked], thin]

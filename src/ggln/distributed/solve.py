@@ -120,7 +120,7 @@ class Solving:
             learner.bumps.learnt.errors[:] = squares[0, 0], weight
         variance = np.maximum(squares / weight, settings.min_variance)
         learner.errors = np.hstack([variance, np.ones((len(variance), 1))]) * max(float(weight), 1.0)
-        partitions.advance(rows.advise, variance)
+        partitions.advance(rows.write_base, variance)
         self._solve_networks(float(goals[0] / weight))
         self._judge()
 
