@@ -33,7 +33,7 @@ from ggln.reproduction.tasks.bandit_tasks import CONTINUOUS, TASKS, check_names
 from ggln.reproduction.tasks.bandit_worlds import WORLDS
 
 VERSION = "2"
-VERSIONS = dict.fromkeys(("GLCB", "GLCB thompson"), "3")
+VERSIONS = dict.fromkeys(("GLCB", "GLCB thompson"), "4")
 """Of the jobs of policies that do not behave as they did in `VERSION`."""
 LIBRARIES = ("mabwiser", "contextualbandits", "vowpalwabbit")
 OURS = ("GLCB", "GLCB thompson", "GLCB capped")

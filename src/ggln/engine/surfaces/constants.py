@@ -38,11 +38,6 @@ GROWTH = 0.1
 """All arms' lines are solved afresh when the rows of all arms have grown by this part."""
 LENT_ROWS = 256
 """Latest rows of an arm that others borrow, at most."""
-SHARED = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98)
-SHARED_FIRST = np.array([0.5, *[0.5 / 6.0] * 6])
-"""Parts of the variance of slopes that arms may have in common, and how likely each is in advance."""
-MOST_SHARED = 128
-"""Features at most whose slopes are compared between arms: the work grows with their cube."""
 LEVELS = np.geomspace(0.1, 10.0, 17)
 LEVEL_SPREAD = 1.0
 """Deviations of levels that are tried, over those of lines, and how far their logarithm strays from 0 in

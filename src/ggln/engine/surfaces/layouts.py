@@ -43,9 +43,7 @@ def check_surfaces(values: Any, arrays: Arrays) -> None:
         "pooled": real(kinds, low=-1e15, high=1e15),
         "evidence": real(arms, kinds, constants.WIDTHS.size),
         "moments": real(3, d + 1, low=-1e100, high=SQUARES),
-        "common.means": real(arms, d, low=-1e15, high=1e15),
-        "common.spreads": real(arms, d, d, low=-1e15, high=1e15),
-        "common.level": positive(1, high=1e15),
+        "level": positive(1, high=1e15),
     }
     for arm in range(arms):
         for kind in ("rows", "borrowed"):
@@ -57,9 +55,6 @@ def check_surfaces(values: Any, arrays: Arrays) -> None:
             }
     check_arrays({name: a for name, a in arrays.items() if not name.startswith("surface.")}, layout)
     check_scaler("moments", arrays["moments"])
-    for spread in arrays["common.spreads"]:
-        check_covariance("common.spreads", spread)
-        require(np.linalg.eigvalsh(spread)[0] > 0.0, "common.spreads is no prior")
     numbers = {name.split(".")[1] for name in arrays if name.startswith("surface.")}
     require(numbers == set(map(str, range(arms * kinds))), "surfaces are not those of the arms")
     for number_of in sorted(numbers):
@@ -88,11 +83,6 @@ def check_surface(arrays: Arrays, features: int) -> None:
     check_arrays(arrays, layout)
     require((arrays["units"][1] > 0.0).all() and arrays["paid"][1] > 0.0, "surface.units are none")
     require(arrays["noise"][0] > 1e-3, "surface.noise is none")
-    check_covariance("surface.spread", arrays["spread"])
-
-
-def check_covariance(name: str, matrix: np.ndarray[Any, Any]) -> None:
-    """Raise ValueError unless a matrix, of which one half is read, is a covariance up to rounding."""
-    lower = np.tril(matrix)
+    lower = np.tril(arrays["spread"])
     found = np.linalg.eigvalsh(lower + np.tril(lower, -1).T)
-    require(found[0] >= LEAST_EIGENVALUE * abs(found[-1]), f"{name} is no covariance")
+    require(found[0] >= LEAST_EIGENVALUE * abs(found[-1]), "surface.spread is no covariance")

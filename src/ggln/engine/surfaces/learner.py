@@ -16,12 +16,12 @@ from ggln.engine.constants import CONSTANT_RATIO, LEAST_SCALE
 from ggln.engine.jit import Specialized
 from ggln.engine.pinned import Pinned
 from ggln.engine.stream import next_half
-from ggln.engine.surfaces import constants, kernels, sharing, solve
+from ggln.engine.surfaces import constants, kernels, solve
 from ggln.engine.surfaces.kernels import Surface
 from ggln.engine.surfaces.layouts import check_surfaces
+from ggln.engine.surfaces.levels import level_width
 from ggln.engine.surfaces.posterior import Posterior
 from ggln.engine.surfaces.rows import Rows, join
-from ggln.engine.surfaces.sharing import Common
 from ggln.engine.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
@@ -44,7 +44,7 @@ class SurfaceLearner:
         self.evidence = np.zeros((arms, count, constants.WIDTHS.size))  # of widths of priors
         self.moments = np.zeros((3, features + 1))  # count, mean and squares of features and rewards
         self.due = 1
-        self.common = Common.none(arms, features)
+        self.level = np.ones(1)  # width of levels, over that of lines
         self.surfaces: list[Surface] = []
         self.surfaces = [surface for arm in range(arms) for surface in self._solved(arm)]
         self._ready()
@@ -104,18 +104,11 @@ class SurfaceLearner:
         """Solve all arms' planes in the units and with the priors that are known by now."""
         total = int(self.moments[0, 0])
         self.due = total + 1 + int(total * constants.GROWTH)
-        self._share()
+        played = [self.surfaces[arm * len(self.kinds)] for arm in np.flatnonzero(self.plays)]
+        self.level[0] = level_width(self._units(), played, self._line_width())
         for arm, plays in enumerate(self.plays):
             if plays <= constants.KEPT_ROWS:
                 self._solve(arm, 1 if plays >= constants.FEWEST_ROWS else len(self.kinds))
-
-    def _share(self) -> None:
-        """Learn what arms have in common."""
-        arms = np.flatnonzero(self.plays)
-        lines = [self.surfaces[arm * len(self.kinds)] for arm in arms]
-        rows = [self.rows[arm] for arm in arms]
-        with one_blas_thread():
-            self.common = sharing.share(self._units(), self._line_width(), lines, rows, arms, self.plays.size)
 
     def _line_width(self) -> float:
         """Return the width of lines that is likeliest by the rows of all arms."""
@@ -145,7 +138,7 @@ class SurfaceLearner:
         """Return the first regressions of an arm, solved on all its rows and on those that it borrows."""
         units, rows = self._units(), join([self.borrowed[arm], self.rows[arm]])
         goals = (rewards := rows.rewards - units.paid[0]) / units.paid[1]
-        few, prior = rewards.size < constants.FEWEST_ROWS, self.common.prior(arm)
+        few = rewards.size < constants.FEWEST_ROWS
         found: list[Surface] = []
         line = 1.0
         with one_blas_thread():
@@ -155,16 +148,15 @@ class SurfaceLearner:
                 if own == "bumps":
                     random = np.random.default_rng([self.seed, self.names[arm], rewards.size])
                     scales, centres = solve.find_bumps(rows.contexts, goals, units.features, random)
-                tried = solve.widths_tried(kind, line, float(self.common.level[0]))
+                tried = solve.widths_tried(kind, line, float(self.level[0]))
                 if own == kind and rewards.size:
                     unit = solve.blank(own, units, np.ones(3), scales, centres)
-                    known = None if kind == "line" else prior
-                    self.evidence[arm, number] = solve.weigh(unit, tried, rows, goals, known)
+                    self.evidence[arm, number] = solve.weigh(unit, tried, rows, goals)
                 likely = solve.WIDTH_PRIOR + self.evidence[:, number].sum(axis=0)
                 widths = tried[int(np.argmax(likely))]
                 line = float(widths[1]) if kind == "line" else line
                 widths = widths if own == kind else found[0].widths
-                surface = solve.blank(own, units, widths, scales, centres, prior)
+                surface = solve.blank(own, units, widths, scales, centres)
                 if rewards.size:
                     solve.condition(surface, rows)
                 found.append(surface)
@@ -201,7 +193,6 @@ class SurfaceLearner:
         self.plays = np.append(self.plays, 0)
         self.told = np.concatenate([self.told, self._first_shares()[None]])
         self.evidence = np.concatenate([self.evidence, np.zeros((1, *self.evidence.shape[1:]))])
-        self._share()
         self.surfaces += self._solved(arm)
         self._ready()
         self.borrow(arm, likes)
@@ -220,9 +211,8 @@ class SurfaceLearner:
         """Return a learner of some of the arms, with all that is known of them."""
         values, arrays = self.state()
         own, count = {**values, "names": [self.names[arm] for arm in arms]}, len(self.kinds)
-        kept = {name: arrays[name] for name in ("pooled", "moments")}
-        kept |= {name: arrays[name][arms] for name in ("plays", "told", "evidence", *sharing.OF_ARMS)}
-        kept["common.level"] = arrays["common.level"]
+        kept = {name: arrays[name] for name in ("pooled", "moments", "level")}
+        kept |= {name: arrays[name][arms] for name in ("plays", "told", "evidence")}
         for new, old in enumerate(arms):
             for part in Rows._fields:
                 kept |= {
@@ -242,7 +232,6 @@ class SurfaceLearner:
         self.surfaces += other.surfaces
         for name in ("plays", "told", "evidence"):
             setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)]))
-        self.common = self.common.joined(other.common)
         self._ready()
 
     # State ---------------------------------------------------------------------------------------------
@@ -251,9 +240,8 @@ class SurfaceLearner:
         """Return all that is known, as plain values and as arrays."""
         values = {"features": self.features, "seed": self.seed, "names": list(self.names), "due": self.due}
         arrays: Arrays = {
-            name: getattr(self, name) for name in ("plays", "told", "pooled", "evidence", "moments")
+            name: getattr(self, name) for name in ("plays", "told", "pooled", "evidence", "moments", "level")
         }
-        arrays |= {f"common.{name}": array for name, array in self.common._asdict().items()}
         for kind, all_rows in (("rows", self.rows), ("borrowed", self.borrowed)):
             for arm, rows in enumerate(all_rows):
                 arrays |= {f"{kind}.{arm}.{name}": array for name, array in rows.arrays().items()}
@@ -267,9 +255,8 @@ class SurfaceLearner:
         check_surfaces(values, arrays)
         learner = cls(values["features"], 1, values["seed"])
         learner.names, learner.due = list(values["names"]), values["due"]
-        for name in ("plays", "told", "pooled", "evidence", "moments"):
+        for name in ("plays", "told", "pooled", "evidence", "moments", "level"):
             setattr(learner, name, memory.writeable(arrays[name]))
-        learner.common = Common(*(memory.writeable(arrays[f"common.{name}"]) for name in Common._fields))
         arms = range(len(learner.names))
         for kind in ("rows", "borrowed"):
             setattr(

@@ -6,8 +6,7 @@ deviation of its weight in advance in deviations of the noise, so that all weigh
   level / sqrt(d),   line z_i / sqrt(d),
   curve sqrt(2) z_i z_j / d and curve (z_i^2 - 1) / d, or curve L^-1 k(z)
 
-with k the Matern bumps and L L' their own covariance. Where arms have something in common, the weights of the
-line have another mean and covariance in advance (`sharing`). The noise's variance s^2 has an inverse gamma of
+with k the Matern bumps and L L' their own covariance. The noise's variance s^2 has an inverse gamma of
 shape a and scale b. After rows Phi [n, P] with rewards r and weights W, in the unit of rewards,
 
   S = (I + Phi' W Phi)^-1,   m = S Phi' W r,   a + sum W / 2,   b + (r' W r - m' Phi' W r) / 2,

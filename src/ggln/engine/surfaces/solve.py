@@ -26,13 +26,6 @@ class Units(NamedTuple):
     paid: FloatArray
 
 
-class Prior(NamedTuple):
-    """What is known of an arm's line in advance."""
-
-    mean: FloatArray  # [d]  of the weights
-    spread: FloatArray  # [d, d]  their covariance over the noise's variance
-
-
 def inputs_count(kind: str, features: int, bumps: int) -> int:
     """Return how many inputs a regression has."""
     more = features * (features + 1) // 2 if kind == "products" else bumps if kind == "bumps" else 0
@@ -45,15 +38,8 @@ def kinds_for(features: int) -> tuple[str, ...]:
     return KINDS if few else ("line", "bumps")
 
 
-def blank(
-    kind: str,
-    units: Units,
-    widths: FloatArray,
-    scales: FloatArray,
-    centres: FloatArray,
-    prior: Prior | None = None,
-) -> Surface:
-    """Return a regression that knows nothing but its prior; without one, that of a line is N(0, s^2)."""
+def blank(kind: str, units: Units, widths: FloatArray, scales: FloatArray, centres: FloatArray) -> Surface:
+    """Return a regression that knows nothing but its prior."""
     features, bumps = units.features.shape[1], centres.shape[1]
     size = inputs_count(kind, features, bumps)
     whitening = np.zeros((bumps, bumps))
@@ -62,10 +48,6 @@ def blank(
         shapes.flat[:: bumps + 1] += constants.JITTER
         factor, _ = lapack.dpotrf(shapes, lower=True, clean=True)
         whitening = np.ascontiguousarray(np.tril(lapack.dtrtri(factor, lower=True)[0]))
-    mean, spread = np.zeros(size), np.eye(size)
-    if prior is not None:
-        own = slice(1, 1 + features)
-        mean[own], spread[own, own] = prior
     return Surface(
         units.features.copy(),
         units.paid.copy(),
@@ -74,8 +56,8 @@ def blank(
         scales.copy(),
         np.ascontiguousarray(centres),
         whitening,
-        mean,
-        spread,
+        np.zeros(size),
+        np.eye(size),
         np.array([constants.FIRST_SHAPE, constants.FIRST_SHAPE * noise_of(widths)]),
     )
 
@@ -145,18 +127,12 @@ def widths_tried(kind: str, line: float, level: float) -> list[FloatArray]:
     return [np.array([np.hypot(level * line, width), line, width]) for width in constants.WIDTHS]
 
 
-def weigh(
-    surface: Surface, tried: list[FloatArray], rows: Rows, goals: FloatArray, prior: Prior | None = None
-) -> FloatArray:
+def weigh(surface: Surface, tried: list[FloatArray], rows: Rows, goals: FloatArray) -> FloatArray:
     """Return the evidence of each of the widths tried, [W], for an arm's rows with standardised rewards.
 
-    surface: with widths of 1; prior: of the line, whose width is then the same in all that are tried.
+    surface: with widths of 1.
     """
     inputs, features = inputs_of(surface, rows.contexts), rows.contexts.shape[1]
-    if prior is not None:
-        own = slice(1, 1 + features)
-        goals = goals - tried[0][1] * (inputs[:, own] @ prior.mean)
-        inputs[:, own] = inputs[:, own] @ np.linalg.cholesky(prior.spread)
     found = np.empty(len(tried))
     for number, widths in enumerate(tried):
         scales = np.repeat(widths, [1, features, inputs.shape[1] - 1 - features])

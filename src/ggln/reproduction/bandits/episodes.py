@@ -30,7 +30,7 @@ OWN = (OURS, CAPPED, PAPERS, TREES)
 FRAME = ("oracle", "uniform")
 POLICIES = (*OWN, *all_policies.NAMES)
 VERSION = "1"
-VERSIONS = {OURS: "2", "BBAlphaDiv": "2", "BBB": "2", "NeuralLinear": "2"}
+VERSIONS = {OURS: "3", "BBAlphaDiv": "2", "BBB": "2", "NeuralLinear": "2"}
 """Of the jobs of policies that do not behave as they did in `VERSION`."""
 POINTS = 50
 """Steps at which regret is kept, equally far apart, the last step among them."""
