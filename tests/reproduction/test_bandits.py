@@ -112,7 +112,8 @@ def found_results(tmp_path):
                 "seeds": [0, 1],
                 "steps": None,
             }
-            job = jobs.Job(episodes.follow, arguments, episodes.VERSION)
+            version = episodes.VERSIONS.get(policy, episodes.VERSION)
+            job = jobs.Job(episodes.follow, arguments, version)
             curve = np.linspace(0.0, 100.0 + shift, episodes.POINTS)
             result = {
                 "rewards": [4000.0 - shift, 4010.0 - shift],
