@@ -20,7 +20,7 @@ OTHER_NAMES = {
     "ablation-stream": "ablation",
     "peers-large": "peers",
 }
-OTHER_NAMES |= {"sarcos-leak-free": "sarcos"}
+OTHER_NAMES |= {"sarcos-leak-free": "sarcos", "sarcos-default": "sarcos"}
 KINDS = (int, int | None, float, bool, Path, Path | None)
 NAMES = experiments.names()
 

@@ -30,7 +30,7 @@ from ggln.reproduction.tasks.changing_streams import NAMES, SCALE, Changing, sam
 
 FloatArray = NDArray[np.float64]
 OURS, NEVER = "GGLNRegressor()", "forgetting=None"
-VERSION, OUR_VERSION = "1", "5"
+VERSION, OUR_VERSION = "1", "6"
 UNSCORED = 50
 """First rows, which are predicted and learnt but not scored."""
 AFTER = 300

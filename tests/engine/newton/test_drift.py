@@ -1,5 +1,6 @@
 """Streams that change: what is promised of them, on small networks."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import ggln
 from ggln import GGLNRegressor
 from ggln.engine.newton import constants
+from ggln.engine.newton.banks import COUNT, LEVEL, new_bank
 from ggln.engine.newton.drift import DriftLearner
 from ggln.engine.newton.fading import FadingLearner
 from ggln.engine.newton.learner import ExactLearner
@@ -79,6 +81,20 @@ def test_a_calm_stream_decides_less_often(monkeypatch):
         model.learn_one(row, target)
     assert model.learner_.former
     same(model, GGLNRegressor(**SMALL, n_jobs=2).partial_fit(X, y))
+
+
+def test_nobodys_regressions_begin_again_with_a_new_leader():
+    """What they learnt before may have other units, and some of them forget it in thousands of rows."""
+    X, y = stream(200)
+    learner = GGLNRegressor(**SMALL).partial_fit(X, y).learner_
+    learner._join(copy.deepcopy(learner.leader), new_bank(1, 3))
+    learner.changed = learner.rows - 20
+    assert learner.bank.numbers[-1, :, COUNT].min() > 10.0
+    learner._lead(1, None)
+    assert np.all(learner.bank.numbers[-1, :, COUNT] == 0.0)
+    np.testing.assert_allclose(learner.bank.numbers[-1, :, LEVEL], y[-20:].mean())
+    assert learner.shares.sum() == pytest.approx(1.0)
+    assert 0.0 < learner.shares[-1].sum() < 1e-3
 
 
 def test_a_regime_that_comes_back_is_remembered():

@@ -72,3 +72,16 @@ def chosen_shares(shares: FloatArray, chosen: NDArray[np.intp]) -> FloatArray:
     kept = shares[np.append(chosen, -1)]
     found: FloatArray = kept / kept.sum()
     return found
+
+
+def renewed_bank(bank: Bank, other: Bank) -> Bank:
+    """Return the regressions of the learners of one, and nobody's of another."""
+    return Bank(*(np.concatenate([one[:-1], two[-1:]]) for one, two in zip(bank, other, strict=True)))
+
+
+def renewed_shares(shares: FloatArray) -> FloatArray:
+    """Return shares of which nobody's have next to nothing, until they are right about some rows."""
+    found = shares.copy()
+    found[-1] = constants.RENEWED_SHARE * prior_shares(1)[-1]
+    found /= found.sum()
+    return found

@@ -199,6 +199,8 @@ SLOPE_ROWS = 3.0
 BARE_ROWS = 1.0
 """The same for regressions of the target itself, whose slopes are not small. A linear function that turns
 slowly, noise 0.3, three draws: a memory of 48 rows has an RMSE of 0.333, 0.318, 0.317 with 3, 1, 0.3."""
+RENEWED_SHARE = 1e-4
+"""What they keep of their share when they begin again: from few rows they are too sure of themselves."""
 INPUT_REACH, BOUNDED_ROWS = 6.0, 8.0
 """A corrector bounds inputs at so many of their deviations; those that it learns once it knows so many rows,
 those that it predicts always. Where its first rows differ by next to nothing in a feature, the slope is

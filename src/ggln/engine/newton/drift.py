@@ -35,6 +35,8 @@ from ggln.engine.newton.banks import (
     joined_shares,
     new_bank,
     prior_shares,
+    renewed_bank,
+    renewed_shares,
 )
 from ggln.engine.newton.correctors import (
     FACTOR,
@@ -266,9 +268,17 @@ class DriftLearner(Stream):
                 old.fit(*rest, threads or Threads(1), lambda _: None)
         self.former = [*self.former, old][-constants.REMEMBERED :]
         self._take(np.array([place]))
+        self._forget()
         self.gains[:] = 0.0
         self.stream[SUSPICION] = self.stream[SINCE] = 0.0
         self.alarm = constants.ALARM
+
+    def _forget(self) -> None:
+        """Let nobody's regressions begin again: what they learnt before the change may have other units."""
+        _, Y, weights, _ = self._latest(max(self.rows - self.changed, 1))
+        level = float(np.average(Y[:, 0], weights=weights)) if weights.any() else float(Y[-1, 0])
+        self.bank = renewed_bank(self.bank, new_bank(1, self.settings.features, level))
+        self.shares = renewed_shares(self.shares)
 
     def _join(self, learner: ExactLearner, bank: Bank) -> None:
         """Take in another learner; it gets half of what the others have."""
