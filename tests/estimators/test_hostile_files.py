@@ -143,6 +143,7 @@ VALUES = [
     (gradient, ("learner", "settings", "dtype"), "float16"),
     (gradient, ("learner", "settings", "base_variance"), None),
     (classes, ("classes",), [True, False]),
+    (classes, ("learner", "judged"), 2**63),
     (policy, ("arms",), [0, 1]),
     (policy, ("pending",), [0.0]),
     (gated_policy, ("learner", "arms"), 2),

@@ -165,12 +165,13 @@ def integer(low: int = 0, high: int = COUNT) -> Test:
 
 
 def number(low: float = -MOST, high: float = MOST) -> Test:
-    """Return a test for finite numbers in a range."""
+    """Return a test for finite numbers in a range; whole ones are not beyond those that a float holds."""
     return lambda value: (
         isinstance(value, int | float)
         and not isinstance(value, bool)
         and math.isfinite(value)
         and low <= value <= high
+        and (isinstance(value, float) or abs(value) <= COUNT)
     )
 
 
