@@ -6,11 +6,11 @@ challenger begins with the rows since then, in units of its own, beside the lead
 that explain these rows come back at once instead. Whoever is ahead leads. As long as nothing changes, there
 is no challenger, and nothing is lost but a few microseconds.
 
-Predictions are those of all learners, their correctors, and regressions of the target itself, by fixed share.
-A factor on their deviations moves
-with each row: log k += pace (missed - 0.1), where `missed` is whether the target was outside the central 90 %
-interval. So for any rows at all, the mean of `missed` over T of them is within |log k_T - log k_0| / (pace T)
-of 10 %, as long as k stays off its bounds (adaptive conformal inference, Gibbs and Candes 2021).
+Predictions are those of all learners, their correctors, and regressions of the target itself, by fixed
+share. A factor on their deviations moves with each row: log k += pace (missed - 0.1), where `missed` is
+whether the target was outside the central 90 % interval. So for any rows at all, the mean of `missed` over T
+of them is within |log k_T - log k_0| / (pace T) of 10 %, as long as k stays off its bounds (adaptive
+conformal inference, Gibbs and Candes 2021).
 
 Decisions are taken at numbers of rows, whatever the calls.
 """
